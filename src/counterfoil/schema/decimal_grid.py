@@ -15,6 +15,9 @@ import numpy as np
 LARGEST = 2**50
 """Units from zero up to which a float that is multiplied by the units of 1 is nearest to its own place on a grid."""
 
+_BESIDE = 1e-3
+"""Units by which a bin starts right above a point, and not at another edge near it."""
+
 
 @dataclass(frozen=True)
 class DecimalGrid:
@@ -67,7 +70,8 @@ class DecimalGrid:
         # Where points are all that a bin holds, they stay its numbers too, for it has no others; so does one at its
         # beginning, right above which it starts.
         some, first = least <= greatest, np.rint(lows * self._units)
-        alone = (before[0] > before[1]) & (lows < highs) & np.isin(first, own)
+        beside = np.abs(lows * self._units - first) < _BESIDE
+        alone = (before[0] > before[1]) & (lows < highs) & np.isin(first, own) & beside
         least, greatest = np.where(some, least, before[0]), np.where(some, greatest, before[1])
         return np.where(alone, first, least), np.where(alone, first, greatest)
 

@@ -48,6 +48,11 @@ def named_values(columns: Iterable[object], rules: Iterable[Rule], zeros: Iterab
     return [*_in_rules(rules, known), *_in_zeros(zeros, known)]
 
 
+def without_idle_points(columns: Sequence[Item]) -> tuple[Item | Real, ...]:
+    """The columns, without points of reals that leave their bin no other number (`Real.without_idle_points`)."""
+    return tuple(column.without_idle_points() if isinstance(column, Real) else column for column in columns)
+
+
 def with_codes_of_their_own(
     columns: Sequence[Item], rules: Sequence[Rule], zeros: Sequence[Zeros]
 ) -> tuple[Item | Date | Integer | Real, ...]:

@@ -178,13 +178,33 @@ class Real(NumberColumn):
         own = tried[lows < highs].tolist()
         if not own:
             return self
-        made = replace(self, points=(*self.points, *own))
-        if made._decimal_grid is None:
-            return made
-        # A bin of which all numbers are points holds none that is drawn: one of them stays without a point.
-        firsts = made._ranges()[0]
-        bare = firsts[made._bin(firsts) != np.arange(made.n_bins)].tolist()
-        return replace(made, points=tuple(point for point in made.points if point not in own or point not in bare))
+        return replace(self, points=(*self.points, *own)).without_idle_points()
+
+    def without_idle_points(self) -> Real:
+        """The same column, in which each bin holds a number that is no point.
+
+        Of a bin whose numbers are all points no number is ever counted, and what noise puts there is read back as the
+        point: one of them stays without a code beside it.
+        """
+        made = self
+        while idle := made._idle_points():
+            made = replace(made, points=tuple(point for point in made.points if point not in idle))
+        return made
+
+    def _idle_points(self) -> set[float]:
+        """One of the declared points in each bin that holds no other number.
+
+        Where a bin has none of them, it holds the lower bound or 0, which are points beside a declared upper bound:
+        then it is that one.
+        """
+        if self._decimal_grid is None or not self.points:
+            return set()
+        firsts = self._decimal_grid.number(self._places[0])
+        idle = (self._bin(firsts) != np.arange(self.n_bins))[self._order[: self._n_intervals]]
+        places = np.searchsorted(self._edges, self.points, side="right") - 1
+        held = dict(zip(np.minimum(places, self._n_intervals - 1).tolist(), self.points, strict=True))
+        found = {held.get(place, float(self.upper)) for place in np.flatnonzero(idle).tolist()}
+        return found & set(self.points)
 
     def _on_grid(self, number: float) -> float:
         if not self.step:

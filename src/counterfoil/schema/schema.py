@@ -21,7 +21,7 @@ from counterfoil.schema.encoding import UTF_8, encoding_named, require_letters
 from counterfoil.schema.errors import SchemaError, Unconfirmed, UnconfirmedSchema, did_you_mean, open_facts
 from counterfoil.schema.expression import names_column
 from counterfoil.schema.identifier import Identifier
-from counterfoil.schema.named_values import with_codes_of_their_own
+from counterfoil.schema.named_values import with_codes_of_their_own, without_idle_points
 from counterfoil.schema.notebook import schema_html
 from counterfoil.schema.patterns import Pattern, resolve
 from counterfoil.schema.rules import BoundRule, Rule, Zeros, impossible_cells
@@ -71,7 +71,8 @@ class Schema:
         if self.confirm or self.patterns:
             return
         named = ((), ()) if self.as_released else (self.rules, self.zeros)
-        object.__setattr__(self, "columns", with_codes_of_their_own(self.columns, *named))
+        columns = self.columns if self.as_released else without_idle_points(self.columns)
+        object.__setattr__(self, "columns", with_codes_of_their_own(columns, *named))
         if not self.synthesized:
             raise SchemaError("A schema must declare at least one column that is not an identifier.")
         for column in self.derived:
