@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
+import sqlite3
 import warnings
 from datetime import date, timedelta
 from pathlib import Path
@@ -795,6 +797,26 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     assert "Numbers in another notation than plain digits, or than that of --decimal-char, count as texts" in said
     assert "Numbers with signs such as % or € are read where `unit` names the sign." in said
     assert "arm:" not in said
+
+
+def test_dates_that_sqlite_keeps_as_texts_are_bought_as_the_command_says(office: Office) -> None:
+    """It has no type for them. All of a bank's dates were left out as numbers or moments in another notation."""
+    days = [str(date(1950, 1, 1) + timedelta(days=17 * row)) for row in range(ROWS)]
+    with contextlib.closing(sqlite3.connect("bank.sqlite")) as bank:
+        table = {"arm": [row % 2 for row in range(ROWS)], "born": days, "called": [f"{day} 10:30" for day in days]}
+        pd.DataFrame(table).to_sql("t", bank, index=False)
+    given = ["schema", "bank.sqlite::t", "--epsilon", "10"]
+    ended = office.run(*given, "--out", "texts.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "born, called: texts of which none is frequent. Dates, moments and numbers that the storage keeps as" in said
+    assert 'as SQLite keeps dates, count as texts: buy with --decimal-char "." (codes' in said
+    Path("kinds.toml").write_text('[columns.born]\nkind = "date"\n\n[columns.called]\nkind = "datetime"\n')
+    for name, options in (("sign", ["--decimal-char", "."]), ("kinds", ["--stated", "kinds.toml"])):
+        ended = office.run(*given, *options, "--out", f"{name}.schema.toml")
+        assert ended.status == 0, ended.err
+        found = Schema.from_toml(f"{name}.schema.toml")
+        assert [column.kind for column in found.columns[1:]] == ["date", "datetime"]
 
 
 @pytest.mark.parametrize("name", ["cards.csv", "cards.parquet"])

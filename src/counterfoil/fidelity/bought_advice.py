@@ -139,11 +139,30 @@ def _of_texts(made: BoughtSchema, out: str, sign: str, without: Collection[str])
         few = ", or too few are" if any(one.categories for one in various) else ""
         yield (
             f"No release will have {_named([one.name for one in various])}: texts of which none is frequent{few}. "
-            f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do "
-            "moments that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such "
-            f"numbers and the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs "
-            "such as % or € are read where `unit` names the sign."
+            f"{_as_what_texts_count(any(one.votes for one in various), out, sign)}"
         )
+
+
+def _as_what_texts_count(asked: bool, out: str, sign: str) -> str:
+    """What else may stand in columns of texts.
+
+    Args:
+        asked: whether their kinds were asked for; not where the storage has types.
+        out: where the schema is to be corrected.
+        sign: the option that states a decimal sign.
+    """
+    if not asked:
+        return (
+            "Dates, moments and numbers that the storage keeps as texts, as SQLite keeps dates, count as texts: buy "
+            f'with {sign} "." (codes such as 00123 are numbers then), or state kind and bounds in {out}, and take the '
+            "columns out of `ignore`."
+        )
+    return (
+        f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do moments "
+        "that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such numbers and "
+        f"the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs such as % or € "
+        "are read where `unit` names the sign."
+    )
 
 
 def _of_identifiers(made: BoughtSchema, out: str) -> Iterator[str]:

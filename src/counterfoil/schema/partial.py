@@ -302,7 +302,7 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
                 f"out, and it is bought.{'' if key in KINDS[kind][1] else did_you_mean(key, KINDS[kind][1])}"
             )
     example = {key: value for key, value in _EXAMPLES[kind].items() if key in unsaid}
-    if kind == "date" and "resolution" not in table:
+    if kind in ("date", "datetime") and "resolution" not in table:
         example["resolution"] = "1d"  # which bounds, and so which bins, there will be, nobody knows yet
     read_column(name, _ordered(dict(table), example, required), lists)
     sign, unit = (str(table.get(key, "")) for key in ("decimal_char", "unit"))
