@@ -36,6 +36,7 @@ from counterfoil.marginals.crowded_cells import crowded_cells
 from counterfoil.marginals.foreseen_total import Planned, require_total
 from counterfoil.marginals.heaps import heaps
 from counterfoil.marginals.hidden_categories import hidden_categories
+from counterfoil.marginals.hidden_flags import hidden_flags
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.piled_bounds import piled_bounds
 from counterfoil.marginals.repeated_measurement import LONG, NO_MORE, More, has_long, measured_repeatedly
@@ -359,7 +360,10 @@ def _warnings(
     # The noise of a table is that of its columns in the mean: some of them may be lost all the same.
     unreliable = (*near_noise(marginals, runs, total), *unreliable_means(columns, total))
     categories = [one for one in marginals if one.clique[0] not in runs]
-    hidden = hidden_categories(categories, total, _groups(schema).keys())
+    hidden = [
+        *hidden_categories(categories, total, _groups(schema).keys()),
+        *hidden_flags(schema, categories, total),
+    ]
     crowded = [*crowded_cells(schema, marginals, smoothed), *heaps(schema, columns)]
     bounds = [*piled_bounds(schema, columns), *zeros_alone(schema, columns)]
     return (*unreliable, *crowded, *hidden_sides(columns, total), *bounds, *hidden)
