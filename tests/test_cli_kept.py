@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import signal
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from command_line import Office, make_office
 from counterfoil import synthesize
 from counterfoil.cli.app import run as run_command
+from counterfoil.schema import Categorical, Schema
 from counterfoil.synthesis import saved
+from counterfoil.synthesis.description import described
 from saved_releases import agree
 
 KEPT = "people.synthetic.release"
@@ -119,6 +123,14 @@ def test_a_triple_is_bounded_by_its_pairs(office):
     told = office.run("error-bar", KEPT, "sex", "age", "income", "--json").document
     assert told["fraction"] < 2
     assert "what they leave possible" in told["source"]
+
+
+def test_a_rare_flag_is_not_described_as_none() -> None:
+    """ "0 100%, 1 0%" was said of fraud."""
+    rows = pa.table({"fraud": [0] * 997 + [1] * 3})
+    made = synthesize(rows, Schema((Categorical("fraud", (0, 1)),)), epsilon=50, rows=1000, seed=1)
+    (one,) = described(made)
+    assert re.fullmatch(r"0 99\.\d+%, 1 0\.\d+%", one.values), one.values
 
 
 def test_a_release_describes_itself(office):

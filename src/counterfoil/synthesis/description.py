@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.discovered import percent
 from counterfoil.schema.plain_arrays import array_of, numpy_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _LISTED = 3
 """Categories that are named, the most frequent first."""
+
+_NEARLY_ALL = 0.99
+"""A larger share of the rows is written with four digits: 99.8% are not all."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,11 @@ def _spread(values: pa.ChunkedArray) -> str:
 def _frequent(column: Column, codes: np.ndarray) -> str:
     counts = np.bincount(codes, minlength=column.size)
     order = np.argsort(-counts, kind="stable")[:_LISTED]
-    named = [f"{column.labels[code]} {counts[code] / len(codes):.0%}" for code in order if counts[code]]
+    named = [f"{column.labels[code]} {_share(counts[code] / len(codes))}" for code in order if counts[code]]
     rest = int((counts > 0).sum()) - len(named)
     return ", ".join(named) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _share(share: float) -> str:
+    """With two digits where it is small, and not as all where a few are left."""
+    return percent(share) if share <= _NEARLY_ALL else f"{100 * share:.4g}%"
