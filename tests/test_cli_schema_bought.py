@@ -850,6 +850,11 @@ def test_numbers_that_storage_keeps_as_texts_are_named(office: Office) -> None:
     ended = office.run("schema", "lab.parquet", "--epsilon", "5", "--decimal-char", ".", "--out", "numbers.toml")
     assert Schema.from_toml("numbers.toml")["crp"].kind == "real", "as the sentence advises"
     assert "stored as texts" not in ended.out
+    prices = rng.choice([0.99, 1.49, 4.99, 9.99], ROWS)
+    pd.DataFrame({"price": prices, "arm": rng.choice(["a", "b"], ROWS)}).to_csv("shop.csv", index=False)
+    ended = office.run("schema", "shop.csv", "--epsilon", "5", "--out", "shop.toml")
+    assert Schema.from_toml("shop.toml")["price"].values == (0.99, 1.49, 4.99, 9.99), "numbers, of a file without types"
+    assert "stored as texts" not in " ".join(ended.out.split())
 
 
 def test_dates_whose_range_the_noise_hides_are_named_beneath_the_table(office: Office) -> None:

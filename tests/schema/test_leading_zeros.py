@@ -56,7 +56,7 @@ def test_digits_that_can_not_be_written_are_refused(lower: int, digits: int, mes
         *("region", "district_home", "MUNICIPALITY", "ISCO08", "ward", "stateOfBirth"),
         *("Store Nr", "Kundennr.", "Filialnummer", "employee_number", "storeNumber", "Invoice No.", "provnum"),
         *("id", "patientID", "person_id", "customer", "Kunde"),
-        *("mcc", "merchantMcc", "mcc_home", "mnc", "BLZ", "sku", "imsi", "msisdn"),
+        *("mcc", "merchantMcc", "mcc_home", "mnc", "BLZ", "sku", "imsi", "msisdn", "store", "Filiale"),
     ],
 )
 def test_names_of_codes_are_asked_about_where_the_storage_has_texts(name: str) -> None:

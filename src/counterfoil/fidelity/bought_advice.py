@@ -207,7 +207,8 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
             "where `unit` names it."
         )
     beside = {one.name for one in made.discovered.columns if mostly_beyond(one)}
-    if stored := [name for name, one in listed.items() if _are_stored(one) and name not in beside]:
+    others = [name for name in listed if name not in beside and name not in _voted(made)]
+    if stored := [name for name in others if _are_stored(listed[name])]:
         yield (
             f"The categories of {', '.join(stored)} look like numbers that are stored as texts. They have no order and "
             f"no mean so, and rare ones count as `other`: where they are numbers, state kind and bounds in {out}, or "
