@@ -80,6 +80,12 @@ def written(numbers, digits: int) -> list[str]:
         pytest.param(written(HALVES, 2), {"decimals": 2}, "write `step = 0.5`.", id="declared"),
         pytest.param(written(HALVES, 2), {}, "write `step = 0.5` and `decimals = 2`.", id="not-declared"),
         pytest.param(written(HALVES, 2), {"step": 0.5}, "drawn ones would not be: write `decimals = 2`.", id="lost"),
+        pytest.param(
+            written(HALVES, 1),
+            {"step": 0.5},
+            "are written with 1 digit after the point, and drawn ones would not be: write `decimals = 1`.",
+            id="one",
+        ),
         pytest.param(written(np.round(UNIFORM, 1), 2), {}, "write `step = 0.1` and `decimals = 2`.", id="tenths"),
         pytest.param(written(np.round(UNIFORM, 1), 1), {}, "write `decimals = 1`.", id="tenths-as-tenths"),
         pytest.param([f"{number:g}" for number in HALVES], {}, "write `step = 0.5`.", id="of-any-length"),

@@ -167,9 +167,8 @@ class GridCounts:
             fewer = f"its numbers {_said(step)}, and many drawn ones would have fewer: {line}"
             yield GridNote("grid", fewer, self._seen)
         elif self._loses_zeros():
-            zeros = (
-                f"all its numbers are written with {self._notation} digits after the point, and drawn ones would not be"
-            )
+            digits = f"{self._notation} digit{'s' if self._notation > 1 else ''} after the point"
+            zeros = f"all its numbers are written with {digits}, and drawn ones would not be"
             yield GridNote("grid", f"{zeros}: write `decimals = {self._notation}`", self._seen)
         often = [(number, count) for number, count in self._often() if not _has_code(proposed, number)]
         if codes := self._codes(proposed):
