@@ -69,6 +69,20 @@ def test_na_is_namibia_beside_codes_of_countries(tmp_path: Path) -> None:
     assert made.schema["state"].missing_values == ("NA",), "no state of the US is called so"
 
 
+@pytest.mark.parametrize(("word", "written"), [("n/a", ""), ("N/A", ""), ("k.A.", ""), ("NA", "NA"), ("?", "?")])
+def test_a_word_of_forms_is_not_written_for_missing_numbers(word: str, written: str, tmp_path: Path) -> None:
+    """Of a shop's weights 73% came back as n/a, which were empty and no numbers then, as 3% of payments were n/a."""
+    rng = np.random.default_rng(5)
+    weights = np.where(rng.random(6000) < 0.7, "", rng.integers(1, 90, 6000).astype(str))
+    table = pd.DataFrame({"payment": rng.choice(["cash", "card", word], 6000, p=[0.5, 0.4, 0.1]), "weight": weights})
+    table.to_csv(tmp_path / "shop.csv", index=False)
+    made, curator = SchemaPurchase.of(tmp_path / "shop.csv", Budget(4.0, 1e-9), "add_or_remove_one").make(None)
+    curator.close()
+    assert made.schema["weight"].missing_word == written
+    assert made.schema["payment"].missing_word == word
+    assert word in made.schema["weight"].missing_values
+
+
 @pytest.mark.parametrize("epsilon", [2.0, 8.0])
 def test_cells_that_are_surely_empty_come_back_empty_beside_columns_with_words(epsilon: float, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)

@@ -253,12 +253,15 @@ def _with_missing_words(
 
     The vote counts empty cells and such words together, so that nothing says how numbers write it, and few of a
     column's texts show. Where columns have different words, or surely empty cells, none is how missing numbers are
-    likely written: these are empty cells then. Columns of other types than texts have no words.
+    likely written: these are empty cells then. So they are where the word is that of a form, n/a, which is about one
+    question: a program that reads numbers takes empty cells, and not words. Columns of other types than texts have no
+    words.
     """
     known = [tuple(filter(is_missing_word, filter(None, column.missing_words))) for column in columns]
     counts = Counter(word for words in known for word in words)
     words = tuple(word for word, _ in counts.most_common())
     alike = len({*known} - {()}) == 1 and not any("" in column.missing_words for column in columns)
+    alike &= not any(word.casefold() in _OF_FORMS for word in words)
     empty = () if alike else ("",)
     for column in columns:
         if column.kind == "text":
@@ -267,6 +270,10 @@ def _with_missing_words(
             yield replace(column, shared_words=(*(() if any(column.missing_words) else empty), *words))
         else:
             yield column
+
+
+_OF_FORMS = frozenset(("n/a", "n.a.", "k.a.", "k. a."))
+"""Words for missing, in small letters, that people write and programs do not."""
 
 
 def _is_ignored(made: BoughtColumn, partial: Partial) -> bool:
