@@ -119,6 +119,19 @@ def test_the_readme_says_how_spreadsheets_open_a_csv_file(office: Office) -> Non
     assert said in " ".join(Path("comma/README.md").read_text().split())
 
 
+def test_the_readme_says_which_values_pandas_takes_for_missing(office: Office) -> None:
+    """Namibia is lost by whoever reads the table as they read others."""
+    said = "takes NA of land, which the table has as values, for missing, unless `keep_default_na=False`"
+    lines = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text("\n".join([f"{lines[0]},land", *(f"{line},NA" for line in lines[1:])]) + "\n")
+    schema, known = Path("people.toml").read_text(), '[columns.land]\nkind = "categorical"\nvalues = ["NA", "DE"]\n'
+    for place, (form, more) in enumerate((("csv", ""), ("csv", "other = true\n"), ("parquet", ""))):
+        Path("people.toml").write_text(f"{schema}{known}{more}")
+        assert office.synth("--out", f"{place}/", "--format", form, method="mst").status == 0
+        readme = " ".join(Path(f"{place}/README.md").read_text().split())
+        assert (said in readme) is (form == "csv"), readme[:2000]
+
+
 def test_points_are_written_too(office: Office) -> None:
     Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))
     Path("places.toml").write_text(POINTS)

@@ -12,6 +12,7 @@ from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
 from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 from counterfoil.schema import Schema
+from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.identifier import Identifier
 from counterfoil.synthesis.csv_writing import delimiter_of
 
@@ -126,7 +127,21 @@ def _what(contents: Contents, name: str) -> str:
     comma = delimiter_of(contents.schema.columns) == ";"
     encoding = contents.schema.encoding.replace("utf-", "UTF-")
     signs, also = ("semicolons", _COMMAS) if comma else ("commas", "")
-    return f"the synthetic rows{_AS_CSV.format(encoding=encoding, signs=signs, also=also)}"
+    return f"the synthetic rows{_AS_CSV.format(encoding=encoding, signs=signs, also=also)}{_in_pandas(contents)}"
+
+
+def _in_pandas(contents: Contents) -> str:
+    """What keeps categories that pandas takes for missing, such as NA for Namibia; empty where there are none."""
+    columns = [column for column in contents.schema.columns if isinstance(column, Categorical)]
+    found = [(column.name, label) for column in columns for label in column.labels[: len(column.values)]]
+    lost = [f"{plain(label)} of {plain(name, most=40)}" for name, label in found if label in _MISSING_IN_PANDAS]
+    if not lost:
+        return ""
+    more = f" and {len(lost) - _MOST_LOST:,} more" if len(lost) > _MOST_LOST else ""
+    return (
+        f"; `pandas.read_csv` takes {', '.join(lost[:_MOST_LOST])}{more}, which the table has as values, for missing, "
+        "unless `keep_default_na=False` says otherwise, with `na_values` for what stands for missing"
+    )
 
 
 _AS_CSV = (
@@ -134,6 +149,14 @@ _AS_CSV = (
     "wrong letters, and has to import it (in Excel: Data, From Text/CSV)"
 )
 _COMMAS = " and commas in numbers"
+_MOST_LOST = 4
+_MISSING_IN_PANDAS = frozenset(
+    (
+        *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
+        *("NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
+"""Texts that `pandas.read_csv` reads as missing where nobody says otherwise."""
 
 
 def _kept(contents: Contents) -> Iterator[str]:
