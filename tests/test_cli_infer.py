@@ -65,7 +65,7 @@ def test_means_and_what_the_synthetic_rows_would_say(released):
         assert naive["basis"][0].startswith("MISLEADING")
     said = released.run("infer", MADE, "mean", "age", "--naive")
     assert "MISLEADING: the synthetic rows as if they were real records" in words(said.out)
-    assert "leaves the mean between" in words(said.out)
+    assert "leaves the mean open: between" in words(said.out)
     (shown,) = ended.document["found"][:1]
     assert shown["bins"] == pytest.approx(4.5, abs=0.1), "half of what bins of ten whole numbers leave open"
     heads, numbers = said.out.splitlines()[1:3]
