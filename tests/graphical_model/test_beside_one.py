@@ -114,3 +114,23 @@ def test_counts_with_more_to_say_stay_as_they_are() -> None:
     for exact in (np.array([2000.0, 500.0, 200.0, *np.zeros(13)]), np.zeros(16), np.full(16, 300.0)):
         smoothed, counts = measured_twice(exact, 20.0, 3)
         assert with_codes_beside_one(smoothed, counts, 20.0) is smoothed
+
+
+@pytest.mark.parametrize("room", [33, 256])
+def test_in_a_wide_room_a_run_holds_what_its_codes_say(room: int) -> None:
+    """With the sum of the run, what lies beyond it, and the noisy counts within: mostly ones, or counts up to six."""
+    flag, even = np.zeros(room), np.zeros(room)
+    flag[:2], even[:7] = (2673.0, 200.0), (2673.0, *[90.0] * 6)
+    for exact, low, high in ((flag, 1.0, 2.2), (even, 2.7, 4.3)):
+        means = []
+        for seed in range(200):
+            smoothed, counts = measured_twice(exact, 40.0, seed)
+            found = with_codes_beside_one(smoothed, counts, 40.0)
+            run = smoothed.runs.of_cell == 1
+            if not smoothed.stands_out[1] or np.flatnonzero(run).tolist() != [1, 2, 3, 4, 5, 6]:
+                continue
+            assert found.counts[run].sum() == pytest.approx(smoothed.counts[run].sum())
+            assert np.array_equal(found.counts[~run], smoothed.counts[~run])
+            means.append(found.counts[run] @ np.flatnonzero(run) / found.counts[run].sum())
+        assert len(means) >= 3
+        assert low < np.median(means) < high

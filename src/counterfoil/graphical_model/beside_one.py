@@ -78,7 +78,7 @@ def with_codes_beside_one(smoothed: Smoothed, counts: np.ndarray, scale: float) 
     """The smoothed counts of a few single whole numbers, where one of them stands out alone.
 
     Or with a run of several beside it, within which nothing else says how the density changes: half of all rare flags
-    would be twos to sixes.
+    would be twos to sixes. Where more codes are left, what lies beyond that run stays as it is.
 
     Args:
         smoothed: of numbers each of which has a code.
@@ -91,10 +91,35 @@ def with_codes_beside_one(smoothed: Smoothed, counts: np.ndarray, scale: float) 
     if len(single) != 1 or (np.abs(out - single[0]) > 1).any():
         return smoothed
     (at,) = np.flatnonzero(runs.of_cell == single[0]).tolist()
-    if len(counts) <= _FEWEST or max(at, len(counts) - 1 - at) > _MOST:
+    if len(counts) <= _FEWEST:
         return smoothed
     found = smoothed.counts.copy()
+    if max(at, len(counts) - 1 - at) > _MOST:
+        for run in out[out != single[0]].tolist():
+            inside = np.flatnonzero(runs.of_cell == run)
+            inside = inside if inside[0] > at else inside[::-1]
+            found[inside] = _within_run(found[inside], counts[inside], _WITHIN * scale)
+        return replace(smoothed, counts=found)
     for side in (np.arange(at)[::-1], np.arange(at + 1, len(counts))):
         if len(side):
             found[side] = beside_one(counts[side], scale, runs.of_cell[side], runs.noise)
     return replace(smoothed, counts=found)
+
+
+def _within_run(smoothed: np.ndarray, counts: np.ndarray, within: float) -> np.ndarray:
+    """The counts of the codes of a run with the same sum: of the first n alike, or, for one half, as they were.
+
+    Args:
+        smoothed: float64 [n], the nearest to the one that stands out first, with a positive sum.
+        counts: float64 [n], noisy.
+        within: the standard deviation of the noise by which they differ.
+    """
+    cells, total = len(counts), float(smoothed.sum())
+    lengths = np.arange(1, cells)
+    alike = np.tri(cells)[: cells - 1] * (total / lengths)[:, None]
+    shapes = np.concatenate([smoothed[None], alike])
+    prior = np.append(0.5, 0.5 * 2.0**-lengths / (1 - 2.0 ** (1 - cells)))
+    residuals = (counts - counts.mean()) - (shapes - total / cells)
+    logs = np.log(prior) - (residuals**2).sum(axis=1) / (2 * within**2)
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights @ shapes / weights.sum())
