@@ -41,9 +41,8 @@ class GroupMean:
 
     @property
     def estimate(self) -> float:
-        """What the synthetic rows say, moved between the two ratios; their middle where the rows say nothing."""
-        ends = sorted((self.low.estimate, self.high.estimate))
-        return sum(ends) / 2 if self.drawn is None else min(max(self.drawn, ends[0]), ends[1])
+        """The middle of the two ratios."""
+        return (self.low.estimate + self.high.estimate) / 2
 
     @property
     def opened(self) -> float:
@@ -230,6 +229,9 @@ def _finding(
     unit: PrivacyUnit | None,
 ) -> Finding:
     both, noise, sampling = _intervals(mean, level, most_related(unit))
+    if mean.drawn is not None:
+        # Sums of noisy counts are far off where the numbers of bins are: the rows keep counts from being negative.
+        both = (min(max(mean.drawn, both[1]), both[2]), *both[1:])
     width = bounds[1] - bounds[0]
     estimate, lower, upper = (bounds[0] + width * number for number in both)
     basis = [*answer.basis, total_sentence(total)]
@@ -238,7 +240,7 @@ def _finding(
         ends = " and ".join(f"{bounds[0] + width * ratio.estimate:.4g}" for ratio in (mean.low, mean.high))
         what = "the share" if share else "the mean"
         values = f"{mean.group}: values" if mean.group else "Values"
-        inside = "their middle" if mean.drawn is None else "the synthetic rows' own, moved between them"
+        inside = "their middle" if mean.drawn is None else "the synthetic rows' own, moved into the interval"
         estimated = "" if unknown else f", and the estimate is {inside}"
         basis.append(
             f"{values} were counted in bins or groups, which leaves {what} open: between {ends} by the noisy counts; "

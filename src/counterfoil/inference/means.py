@@ -30,7 +30,7 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
 
     Numbers count as moved into the declared bounds, as the finding says. It rests on moments, or an average of the
     column, where they were bought, or on the noisy counts of marginals: of a bin they tell its ends alone, and the
-    interval is wider by that, which the finding states apart. Between these ends the estimate is the synthetic rows'
+    interval is wider by that, which the finding states apart. Within the interval the estimate is the synthetic rows'
     own. Where several of them tell the mean, the narrowest interval is given, at its level (`narrowest`).
 
     Args:
