@@ -2,8 +2,10 @@
 
 Nothing is known of how they fall off. Most columns have one or two such codes, and each further one is half as likely
 as the one before: that the first n hold the rest alike is believed with 2^-n, and half of the columns have none. Where
-codes stand out as a run of several alone, its sum is known better than what each of them holds. Post-processing of
-noisy counts: no record is read.
+the bounds are known to be those of the numbers, the rest may also lie apart, as the never and the always of a question
+do: with one to nine any codes side by side hold it alike. What the number of records leaves for them is counted too.
+Where codes stand out as a run of several alone, its sum is known better than what each of them holds. Post-processing
+of noisy counts: no record is read.
 """
 
 from __future__ import annotations
@@ -20,13 +22,22 @@ _WITHIN = 1.2
 """The deviation of the noise by which codes of a run differ, over that of all that is known of a code: a last
 measurement counts runs alone."""
 
+_ANYWHERE = 0.1
+"""How probable it is that records lie in any codes side by side, within bounds that are known."""
 _FEWEST, _MOST = 2, 16
 """Codes of a column with more of them, and the most on one side of the one that stands out: among more of them a whole
 body may be hidden, far from it."""
 
 
 def beside_one(
-    counts: np.ndarray, scale: float, runs: np.ndarray | None = None, noise: np.ndarray | None = None
+    counts: np.ndarray,
+    scale: float,
+    runs: np.ndarray | None = None,
+    noise: np.ndarray | None = None,
+    *,
+    left: float = 0.0,
+    left_error: float = math.inf,
+    anywhere: float = 0.0,
 ) -> np.ndarray:
     """Posterior means of the counts of the codes beside the only one that stands out.
 
@@ -35,28 +46,42 @@ def beside_one(
         scale: the standard deviation of the noise of each.
         runs: int64 [n], the run of each, whose sum is known better; each by itself when None.
         noise: float64 [runs], by number of run, the standard deviation of the noise of its sum.
+        left: how many records the number of records and all other counts leave for them.
+        left_error: the standard deviation of the error in it; infinite where the number of records is not known.
+        anywhere: how probable it is, where there are any records, that they lie in any codes side by side.
 
     Returns:
         float64 [n], none below 0.
     """
-    first = np.tri(len(counts))  # [n, n]: the first n of them, as 1
-    lengths = np.arange(1, len(counts) + 1)
+    shapes, logs = _shapes(len(counts), anywhere)
+    sizes = shapes.sum(axis=1)
     if runs is None or noise is None:
-        estimated, information = first @ counts / scale**2, lengths / scale**2
+        estimated, information = shapes @ counts / scale**2, sizes / scale**2
     else:
-        estimated, information = _with_sums(first, counts, _WITHIN * scale, runs, noise)
+        estimated, information = _with_sums(shapes, counts, _WITHIN * scale, runs, noise)
+    estimated, information = estimated + sizes * left / left_error**2, information + (sizes / left_error) ** 2
     deviations = 1 / np.sqrt(information)  # of the number of records of each code
     found = [
-        explained(estimate, MEAN * scale / (length * deviation))
-        for estimate, length, deviation in zip(
-            (estimated * deviations).tolist(), lengths.tolist(), deviations.tolist(), strict=True
+        explained(estimate, MEAN * scale / (size * deviation))
+        for estimate, size, deviation in zip(
+            (estimated * deviations).tolist(), sizes.tolist(), deviations.tolist(), strict=True
         )
     ]
     better, means = (np.array(part) for part in zip(*found, strict=True))
-    logs = better - lengths * math.log(2) - math.log1p(-(2.0 ** -len(counts)))
+    logs = logs + better
     likely = np.exp(logs - np.logaddexp.reduce([*logs, 0.0]))  # the last one is of no records
-    each = likely * means * deviations
-    return np.asarray(np.cumsum(each[::-1])[::-1])
+    return np.asarray((likely * means * deviations) @ shapes)
+
+
+def _shapes(codes: int, anywhere: float) -> tuple[np.ndarray, np.ndarray]:
+    """float64 [k, codes], as 1 the codes that may hold the rest alike, and float64 [k], the log of how probable."""
+    begin, end = np.triu_indices(codes)
+    prior = np.full(len(begin), anywhere / len(begin))
+    nearest = begin == 0
+    prior[nearest] += (1 - anywhere) * 2.0 ** -(end[nearest] + 1) / (1 - 2.0**-codes)
+    begin, end, prior = begin[prior > 0, None], end[prior > 0, None], prior[prior > 0]
+    code = np.arange(codes)
+    return ((begin <= code) & (code <= end)).astype(float), np.log(prior)
 
 
 def _with_sums(
@@ -85,25 +110,53 @@ def with_codes_beside_one(smoothed: Smoothed, counts: np.ndarray, scale: float) 
         counts: float64 [n], noisy, of the same.
         scale: the standard deviation of the noise of each.
     """
-    runs, out = smoothed.runs, np.flatnonzero(smoothed.stands_out)
-    sizes = np.bincount(runs.of_cell)
-    single = out[sizes[out] == 1]
-    if len(single) != 1 or (np.abs(out - single[0]) > 1).any():
-        return smoothed
-    (at,) = np.flatnonzero(runs.of_cell == single[0]).tolist()
-    if len(counts) <= _FEWEST:
+    at = _only_one(smoothed)
+    if at is None:
         return smoothed
     found = smoothed.counts.copy()
-    if max(at, len(counts) - 1 - at) > _MOST:
-        for run in out[out != single[0]].tolist():
-            inside = np.flatnonzero(runs.of_cell == run)
-            inside = inside if inside[0] > at else inside[::-1]
-            found[inside] = _within_run(found[inside], counts[inside], _WITHIN * scale)
+    if only_code(smoothed) is None:
+        for run in np.flatnonzero(smoothed.stands_out).tolist():
+            inside = np.flatnonzero(smoothed.runs.of_cell == run)
+            if len(inside) > 1:
+                inside = inside if inside[0] > at else inside[::-1]
+                found[inside] = _within_run(found[inside], counts[inside], _WITHIN * scale)
         return replace(smoothed, counts=found)
     for side in (np.arange(at)[::-1], np.arange(at + 1, len(counts))):
         if len(side):
-            found[side] = beside_one(counts[side], scale, runs.of_cell[side], runs.noise)
+            found[side] = of_side(smoothed, counts, scale, side, _ANYWHERE)
     return replace(smoothed, counts=found)
+
+
+def only_code(smoothed: Smoothed) -> int | None:
+    """The only one of a few codes that stands out by itself, where nothing else does but runs beside it."""
+    at, codes = _only_one(smoothed), len(smoothed.runs.of_cell)
+    return None if at is None or max(at, codes - 1 - at) > _MOST else at
+
+
+def _only_one(smoothed: Smoothed) -> int | None:
+    """The same of any number of codes above two."""
+    runs, out = smoothed.runs, np.flatnonzero(smoothed.stands_out)
+    single = out[np.bincount(runs.of_cell)[out] == 1]
+    if len(single) != 1 or (np.abs(out - single[0]) > 1).any() or len(runs.of_cell) <= _FEWEST:
+        return None
+    return int(np.flatnonzero(runs.of_cell == single[0])[0])
+
+
+def of_side(
+    smoothed: Smoothed, counts: np.ndarray, scale: float, side: np.ndarray, anywhere: float = 0.0
+) -> np.ndarray:
+    """What is believed of the codes on one side of the only one that stands out.
+
+    Args:
+        smoothed, counts, scale: see `with_codes_beside_one`.
+        side: int64 [k], these codes, the nearest first.
+        anywhere: see `beside_one`.
+    """
+    runs = smoothed.runs
+    left, error = smoothed.left_for(np.isin(np.arange(len(runs.totals)), runs.of_cell[side]))
+    return beside_one(
+        counts[side], scale, runs.of_cell[side], runs.noise, left=left, left_error=error, anywhere=anywhere
+    )
 
 
 def _within_run(smoothed: np.ndarray, counts: np.ndarray, within: float) -> np.ndarray:

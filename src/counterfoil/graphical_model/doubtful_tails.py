@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from counterfoil.graphical_model.beside_one import beside_one
+from counterfoil.graphical_model.beside_one import of_side, only_code
 from counterfoil.graphical_model.precautions import EMPTY, believed
 from counterfoil.graphical_model.smoothing import Smoothed
 
@@ -44,10 +44,13 @@ def without_doubtful_tails(
     body = (runs >= out[0]) & (runs <= out[-1])
     if counts[body].sum() < _SURE * scale * math.sqrt(int(body.sum())):
         return smoothed
-    tails = (np.flatnonzero(runs < out[0])[::-1], np.flatnonzero(runs > out[-1]))
+    if (at := only_code(smoothed)) is not None:
+        body = np.arange(len(runs)) == at
+    codes = np.flatnonzero(body)[[0, -1]]
+    tails = (np.arange(codes[0])[::-1], np.arange(codes[1] + 1, len(runs)))
     for tail, may_be_empty in zip(tails, doubtful, strict=True):
         if may_be_empty and body.sum() == 1 and len(tail):
-            found[tail] = beside_one(counts[tail], scale)
+            found[tail] = of_side(smoothed, counts, scale, tail)
             continue
         mass = float(found[tail].sum())
         if mass <= 0 or not may_be_empty:

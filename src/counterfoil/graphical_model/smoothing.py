@@ -46,22 +46,39 @@ class Smoothed:
         counts: float64 [n], none below zero.
         spikes: bool [runs], single cells that say nothing about their neighbors.
         hidden: by run, what is believed of tails, and of what lies among spikes, whose pieces do not stand out.
-        unplaced: how many records the counts lack, beyond twice the standard deviation of that.
         other_sides: what is believed of the cells beyond 0, where nothing but noise says what they hold.
+        records: in all cells, as other counts than theirs say.
+        records_error: the standard deviation of the error in it; infinite where they say nothing.
     """
 
     runs: Runs
     counts: np.ndarray
     spikes: np.ndarray
     hidden: Mapping[int, Believed] = field(default_factory=dict)
-    unplaced: float = 0.0
     other_sides: Sequence[OtherSide] = ()
+    records: float = 0.0
+    records_error: float = math.inf
 
     @property
     def stands_out(self) -> np.ndarray:
         """bool [runs]: which stand out by a part of them, not as a whole alone."""
         hidden = np.isin(np.arange(len(self.runs.totals)), list(self.hidden))
         return np.asarray(self.runs.stands_out & ~hidden)
+
+    @property
+    def unplaced(self) -> float:
+        """How many records the counts lack, beyond twice the standard deviation of that."""
+        error = math.hypot(self.records_error, float(np.linalg.norm(self.runs.noise[self.stands_out])))
+        return max(self.records - float(self.counts.sum()) - 2 * error, 0.0) if math.isfinite(error) else 0.0
+
+    def left_for(self, inside: np.ndarray) -> tuple[float, float]:
+        """How many records all other runs leave for some, and the standard deviation of the error in it.
+
+        Args:
+            inside: bool [runs], which.
+        """
+        left = self.records - float(self.runs.totals[~inside].sum())
+        return left, math.hypot(self.records_error, float(np.linalg.norm(self.runs.noise[~inside])))
 
 
 def spread(
@@ -113,9 +130,8 @@ def spread(
     for run, other in others.items():
         counts[runs.of_cell == run] += other.counts
     spikes = np.isin(np.arange(len(masses)), line.spikes)
-    error = math.hypot(records_error, float(np.linalg.norm(runs.noise[runs.stands_out])))
-    unplaced = max(records - float(counts.sum()) - 2 * error, 0.0) if math.isfinite(error) else 0.0
-    return _apart(Smoothed(joined, counts, spikes, hidden, unplaced, tuple(others.values())), others)
+    made = Smoothed(joined, counts, spikes, hidden, tuple(others.values()), records, records_error)
+    return _apart(made, others)
 
 
 def _apart(smoothed: Smoothed, others: Mapping[int, OtherSide]) -> Smoothed:
