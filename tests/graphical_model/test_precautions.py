@@ -110,6 +110,16 @@ def test_a_tail_beyond_two_codes_holds_little_in_the_mean() -> None:
     assert np.mean(after) < np.mean(before) / 4
 
 
+def test_what_the_number_of_records_leaves_is_counted_in_room_that_was_bought() -> None:
+    """Ones that their own noisy count hides, beside noise of 25, where the number of records is known."""
+    counts = np.array([1900.0, 30.0, *np.zeros(14)])
+    found = []
+    for records, error in ((0.0, math.inf), (2000.0, 5.0)):
+        smoothed = spread(runs_of(counts, 25.0), np.ones(16), np.arange(16.0), records=records, records_error=error)
+        found.append(float(without_doubtful_tails(smoothed, counts, 25.0, (False, True)).counts[1:].sum()))
+    assert found[1] > 1.5 * found[0]
+
+
 def test_a_tail_that_shows_keeps_its_records() -> None:
     falling = np.round(3000 * 0.7 ** np.arange(16))
     before, after = smoothed_of(falling).counts, cut(falling).counts
