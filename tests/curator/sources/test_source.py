@@ -445,7 +445,8 @@ def test_the_type_of_an_index_of_objects_follows_from_no_cell(cells: list[Any]) 
     found = set()
     for rows in (cells[:0], cells[:1], cells[:2], cells):
         index = pd.Index(np.array([*rows, None], dtype=object)[:-1], dtype=object, name="id")
-        for levels in (index, pd.MultiIndex.from_arrays([index, index], names=["id", "again"])):
+        codes = [range(len(rows))] * 2  # `from_arrays` of pandas 2 guesses types itself
+        for levels in (index, pd.MultiIndex(levels=[index, index], codes=codes, names=["id", "again"])):
             source = open_source(pd.DataFrame({"x": range(len(rows))}, index=levels))
             assert isinstance(source, FrameSource)
             assert [
