@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import product
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.curator.engines.engine import LocalEngine
+from counterfoil.curator.queries.apart import Dated
 from counterfoil.curator.queries.column_places import DAYS, PLACES, ColumnPlaces, place_of_cells
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
@@ -32,7 +34,7 @@ ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLAC
 MAX_ROWS = 2
 Row = tuple[str | None, str | None]
 
-DATES = ("2020-02-03", "3/4/2020", "2020-02-03 04:05")
+DATES = ("2020-02-03", "3/4/2020", "2020-02-03 04:05", "2020-02-03T00:00:00")
 HOSTILE = (
     None,
     "",
@@ -90,6 +92,39 @@ def test_integers_that_read_as_days_are_on_no_grid(cell: str, is_day: bool):
     (place,) = place_of_cells(*cells_of(pa.array([cell], pa.string())))
     assert bool(place == DAYS) == is_day
     assert bool(place >= len(CLASSES)) != is_day
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        ("2020-02-03 00:00", "midnight"),
+        ("1890-02-03T00:00:00.000", "midnight"),
+        ("2020-02-03 00:00:00.000001", "datetime"),
+        ("2020-02-03 24:00", "text"),
+        (datetime(1890, 2, 3), "midnight"),
+        (datetime(2020, 2, 3, 0, 1), "datetime"),
+        (datetime(2020, 2, 3, tzinfo=UTC), "datetime"),
+    ],
+)
+def test_moments_at_midnight_are_a_class_of_their_own(cell: str | datetime, name: str):
+    arrays = [pa.array([cell])]
+    if isinstance(cell, datetime):
+        zone = "UTC" if cell.tzinfo else None
+        arrays = [pa.array([cell], pa.timestamp(unit, zone)) for unit in ("s", "ms", "us", "ns")]
+    for array in arrays:
+        codes, numbers = cells_of(array)
+        assert CLASSES[int(codes[0])] == name
+        assert place_of_cells(codes, numbers).tolist() == codes.tolist()
+
+
+def test_moments_count_as_days_where_what_lies_between_dates_is_counted():
+    codes, numbers = cells_of(pa.array(["1969-12-31 23:59", "1970-01-02 00:00", "1970-01-02", "5"], pa.string()))
+    moments = (CODES["midnight"], CODES["datetime"])
+    days = Dated("a", moments, of_days=True).numbers(codes, numbers)
+    assert days[:2].tolist() == [-1, 1]
+    assert np.isnan(days[2:]).all()
+    assert Dated("a", (CODES["%Y-%m-%d"],), of_days=True).numbers(codes, numbers)[2] == 1
+    assert Dated("a", moments).numbers(codes, numbers)[1] == 86_400e6
 
 
 def test_days_with_a_unit_are_numbers_with_it():

@@ -18,7 +18,7 @@ from counterfoil.discovery.bought_columns import bought_column
 from counterfoil.discovery.bought_facts import CAUTION
 from counterfoil.discovery.bought_numbers import may_number_rows
 from counterfoil.discovery.bought_text import schema_of
-from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema
+from counterfoil.schema import Categorical, Date, Datetime, Identifier, Integer, Real, Schema, midnight
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Need, count_range
 from counterfoil.schema.precautions import by_precaution
 from discovered_strategies import BOUGHT, HOSTILE, discoveries
@@ -291,6 +291,15 @@ def test_times_of_day_are_said_to_be_none_of_the_texts() -> None:
     text = document(answers(name="t", kind="text"), number, types={"t": pa.time64("us"), "n": pa.int64()})
     assert "times of day" in text
     assert "none of its texts" not in text
+
+
+def test_moments_at_midnight_are_dates_and_need_no_notation() -> None:
+    facts = {"lower": 18_000.0, "upper": 19_000.0, "read": (1.0, 0.01)}
+    text = document(answers(name="seen", kind="date", date_format=midnight.FORMAT, **facts))
+    assert "read so; nearly all at midnight, they come back as dates" in text
+    column = Schema.from_toml(text)["seen"]
+    assert isinstance(column, Date)
+    assert (column.format, column.lower) == ("", date(2019, 4, 1))
 
 
 def test_tails_that_are_noise_are_not_told() -> None:

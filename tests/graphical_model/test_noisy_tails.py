@@ -85,6 +85,13 @@ def test_nothing_that_noise_made_up_lies_at_the_bound():
     assert spread(runs, column.spans, column.centers).counts[-1] < 1.0
 
 
+def test_the_last_of_few_codes_holds_what_its_count_says():
+    """The codes before it fall by a factor of 40, as of a question that most answer with 0: it need not."""
+    counts = np.array([292.0, 6.8, 2.2])
+    found = spread(runs_of(counts, 1.0), np.ones(3), np.arange(3.0), records=301.0, records_error=1.0).counts
+    assert 1.5 < found[2] < 2.3
+
+
 def test_a_tail_beyond_a_gap_has_fallen_since_the_body():
     """A largest number that many have, far from the rest: what lies beyond it is little, and less than in the gap."""
     widths = np.ones(60)

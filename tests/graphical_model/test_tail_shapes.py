@@ -18,7 +18,7 @@ SHAPES = TailShapes(slowest=0.05, trend=0.3, lone=False, even=True)
 
 @pytest.mark.parametrize("away", [np.array([0.0, 1.0, 1.5, 4.0, 60.0]), np.array([60.0, 4.0, 1.5, 1.0, 0.25])])
 def test_counts_are_the_integrals_of_the_densities(away: np.ndarray):
-    counts, _ = SHAPES.tried(away, AS_IT_BEGINS)
+    counts, _ = SHAPES.tried(away, AS_IT_BEGINS, before=0.0)
     slopes = np.geomspace(0.05, 8.0, SLOPES)
     for place in (0, 17, 40, SLOPES - 1):
         densities = (lambda x, s=slopes[place]: math.exp(-s * x)), (lambda x, s=slopes[place]: (1 + s * x / 2) ** -2)
@@ -28,7 +28,7 @@ def test_counts_are_the_integrals_of_the_densities(away: np.ndarray):
 
 
 def test_a_tail_is_likeliest_to_fall_as_what_lies_beside_it_and_exponentially():
-    _, unusual = SHAPES.tried(np.arange(5.0), LIFTS)
+    _, unusual = SHAPES.tried(np.arange(5.0), LIFTS, before=0.5)
     slopes = np.geomspace(0.05, 8.0, SLOPES)
     level, likeliest = np.unravel_index(np.argmin(unusual), unusual.shape)
     assert LIFTS[level] == 0
@@ -39,9 +39,19 @@ def test_a_tail_is_likeliest_to_fall_as_what_lies_beside_it_and_exponentially():
 
 def test_powers_are_tried_where_numbers_are_even_alone():
     uneven = TailShapes(slowest=0.05, trend=0.3, lone=True, even=False)
-    counts, unusual = uneven.tried(np.arange(5.0), LIFTS)
+    counts, unusual = uneven.tried(np.arange(5.0), LIFTS, before=0.5)
     assert counts.shape == (len(LIFTS), SLOPES, 4)
     assert unusual.shape == (len(LIFTS), SLOPES)
+
+
+@pytest.mark.parametrize("slope", [0.05, 1.0, 4.0])
+def test_of_single_numbers_the_slope_says_which_part_of_the_last_the_next_one_is(slope: float):
+    steep = TailShapes(slowest=slope, trend=3.0, lone=False, even=False)
+    density = 100 * math.exp(-3.0 / 2)  # of the trend, half a cell beyond a count of 100
+    counts, _ = steep.tried(np.arange(4.0), AS_IT_BEGINS, before=0.5)
+    assert density * counts[0, 0] == pytest.approx(100 * np.exp(-slope * np.arange(1, 4)), rel=slope**2 / 12)
+    wider, _ = steep.tried(np.arange(4.0), AS_IT_BEGINS, before=3.0)  # of wide runs, no more than that
+    assert wider == pytest.approx(counts)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from counterfoil.discovery.bought_facts import CAUTION, EMPTY, NO_KIND, BoughtCo
 from counterfoil.discovery.bought_instants import date_facts, datetime_facts
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.discovery.bought_numbers import number_facts
+from counterfoil.schema import midnight
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.precautions import place_of_bound, place_of_value
@@ -68,6 +69,7 @@ def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any]
         share, error = column.read
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
         written = "; they come back as true and false" if wordless else ""
+        written += "; nearly all at midnight, they come back as dates" if column.date_format == midnight.FORMAT else ""
         read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing read so"
         if error > _NOISE:
             read = "most cells that can be distinguished from noise read so"

@@ -14,7 +14,7 @@ from counterfoil.discovery.bought_bounds import bounds_facts, kept_bounds
 from counterfoil.discovery.bought_facts import NO_RANGE, BoughtColumn, Facts
 from counterfoil.discovery.bought_missing import missing_facts
 from counterfoil.discovery.outwards import days, moments, resolution_of
-from counterfoil.schema.compact_dates import FORMAT
+from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import DiscoveredColumn
 from counterfoil.schema.zone import EPOCH
 
@@ -46,8 +46,9 @@ def _instant(
         return BoughtColumn(column.name, {}, NO_RANGE)
     facts: Facts = {}
     notation = str(given.get("format", column.date_format))
-    if column.date_format:
-        stored = " in Parquet files and frames they come back as dates" if column.date_format == FORMAT else ""
+    if column.date_format not in ("", midnight.FORMAT):
+        compact = column.date_format == compact_dates.FORMAT
+        stored = " in Parquet files and frames they come back as dates" if compact else ""
         facts["format"] = (column.date_format, f"bought: how most of its dates read{stored and ';'}{stored}")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))

@@ -257,7 +257,7 @@ class _Discovery:
             released = [(NOT_APPLICABLE, vote.of(NOT_APPLICABLE))]
         present, error = heard.present(name), heard.present_error(name)
         voted = name in heard.voted
-        asked = voted or vote.days
+        asked = voted or vote.days or vote.midnights
         return DiscoveredColumn(
             name=name,
             kind=kind,

@@ -56,7 +56,7 @@ class Heard:
         """
         read = readings_of(answered, looked)
         votes = {
-            name: vote.with_days(may_be_dates=_may_be_dates(asked[name], name in stored))
+            name: vote.with_days(may_be_dates=_may_be_dates(asked[name], name in stored)).with_midnights()
             for name, vote in read.votes.items()
         }
         kinds = {name: _kind(votes[name], given, name in stored) for name, given in asked.items()}
@@ -97,8 +97,8 @@ class Heard:
 
 
 def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:
-    """As stated; a storage's reals may all be whole, as where cells are missing, and its integers dates."""
-    if vote.days:
+    """As stated; a storage's reals may all be whole, as where cells are missing, and its integers and moments dates."""
+    if vote.days or (vote.midnights and given.kind == "datetime" and stored):
         return "date"
     if given.kind == "real" and stored:
         return vote.number_kind()

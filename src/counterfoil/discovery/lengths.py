@@ -162,7 +162,7 @@ def independent(lengths: Iterable[Length]) -> tuple[Length, ...]:
 
 def _dated(name: str, kind: Kind, formats: Mapping[str, str]) -> Dated:
     written = formats.get(name, "")
-    return Dated(name, codes_counted(kind, written), written.startswith("%m"))
+    return Dated(name, codes_counted(kind, written), written.startswith("%m"), of_days=kind == "date")
 
 
 def _edges(kind: Kind) -> tuple[float, ...]:

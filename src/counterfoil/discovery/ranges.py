@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from counterfoil.curator.queries.column_places import DAYS
 from counterfoil.curator.queries.column_ranges import Intervals
 from counterfoil.discovery.beyond import beyond_bounds
 from counterfoil.discovery.codes import codes_among, codes_of, integers_in, reach_of
@@ -20,10 +22,10 @@ from counterfoil.discovery.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.discovery.units import codes_with_unit
 from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
-from counterfoil.schema import compact_dates
+from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.integer import EXACT
-from counterfoil.schema.raw_cell import MICROSECONDS_PER_DAY
+from counterfoil.schema.raw_cell import CODES
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
     CELLS,
@@ -180,7 +182,7 @@ def intervals_of(
     if kind in ("date", "datetime"):
         if date_format == compact_dates.FORMAT:
             return Intervals(name, codes, compact_dates.year_edges())
-        unit = 1 if kind == "date" else MICROSECONDS_PER_DAY
+        unit = 1 if kind == "date" and date_format != midnight.FORMAT else midnight.MICROSECONDS_PER_DAY
         return Intervals(name, codes, tuple(edge * unit for edge in year_edges()))
     if (coarse := vote.coarse_range(kind)) is None:
         return None
@@ -249,8 +251,8 @@ def bounds_from(
             return Bounds()
         beyond = years.beyond(ends, vote.counted(counted.intervals.codes))
         lower, stop = (float(edges[place]) for place in (ends[0], ends[1] + 1))
-        if vote.days:
-            lower, stop = compact_dates.days_since_1970(lower), compact_dates.days_since_1970(stop)
+        if kind == "date":
+            lower, stop = (_days(edge, counted.intervals.codes) for edge in (lower, stop))
         return Bounds(lower, _greatest(stop, 0), beyond=beyond)
     coarse = vote.coarse_range(kind)
     assert coarse is not None, "intervals were made of coarse bounds"
@@ -360,6 +362,13 @@ def _tails(vote: Votes, kind: Kind, coarse: tuple[int, int], records: float) -> 
     """
     below, above = (min(number / records, 1.0) for number in vote.tails(kind, *coarse))
     return below, above
+
+
+def _days(edge: float, codes: Sequence[int]) -> float:
+    """The edge of a year as cells of these classes have it, in days since 1970-01-01."""
+    if DAYS in codes:
+        return compact_dates.days_since_1970(edge)
+    return edge / midnight.MICROSECONDS_PER_DAY if CODES["midnight"] in codes else edge
 
 
 def _of_numbers(

@@ -12,7 +12,7 @@ import numpy as np
 from counterfoil.curator.queries.column_places import DAYS, GRIDS
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
-from counterfoil.schema import compact_dates
+from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
@@ -30,7 +30,7 @@ _SURELY = 5.0
 
 _NEARLY_ALL = 0.9
 """A share of the numbers that read as days, from which on they are dates: of numbers up to 21 million in no order a
-thousandth do, and of years with a number behind them a tenth."""
+thousandth do, and of years with a number behind them a tenth. And of the moments that are at midnight."""
 
 _OF_DAYS = int(places_of(np.array([20_000_101.0]))[0])
 """The place on the grid of all integers that read as days."""
@@ -49,12 +49,16 @@ _WORDS: Mapping[str, str] = {
     "real": "numbers with more digits",
     "infinite": "infinities",
     "datetime": "moments",
+    "midnight": "moments at midnight",
     "text": "texts",
     "stranger": "objects",
 } | {
     f"ambiguous{mark}": f"%d{mark}%m{mark}%Y or %m{mark}%d{mark}%Y" for mark in "-/."
 }  # fmt: skip
 """How cells of a class read; those of dates as their notation, which is the name of the class."""
+
+_MOMENTS = (CODES["midnight"], CODES["datetime"])
+"""The classes of moments, of which a column of dates reads the day."""
 
 _UNCOUNTED = np.isin(np.arange(len(CLASSES)), [code for code in NUMBERS if code != DAYS])
 _EVERYWHERE = np.ones(CELLS, dtype=bool)
@@ -75,6 +79,7 @@ class Votes:
         units: float64 [UNIT_PLACES], the places of numbers with units beside them; None where none are looked for, or
             where they were taken for what they are (`units.read_with_unit`).
         days: whether integers that read as days are dates.
+        midnights: whether moments at midnight are.
     """
 
     counts: np.ndarray
@@ -83,6 +88,7 @@ class Votes:
     absent: tuple[str, ...] = ("missing",)
     units: np.ndarray | None = None
     days: bool = False
+    midnights: bool = False
 
     def with_days(self, *, may_be_dates: bool) -> Votes:
         """The same, with integers that read as days for what they are: dates, or numbers at their place of the grid.
@@ -98,6 +104,12 @@ class Votes:
         if surely:
             counts[len(CLASSES) + GRIDS.index("integer") * CELLS + _OF_DAYS] += count
         return replace(self, counts=counts)
+
+    def with_midnights(self) -> Votes:
+        """The same, with moments at midnight for the dates that they are where nearly all moments are such."""
+        count, others = float(self.of("midnight")), max(float(self.of("datetime")), 0.0)
+        surely = count > self.least * self.deviation
+        return replace(self, midnights=surely and count >= _NEARLY_ALL * (count + others))
 
     def beside(self, other: Votes) -> Votes:
         """Both answers to the same question as one, each weighted by its precision."""
@@ -187,7 +199,7 @@ class Votes:
         """How most dates are written, as `strftime`; empty for ISO 8601. Days come first where that can't be told."""
         if self.days:
             return compact_dates.FORMAT
-        best = max(DATE_FORMATS, key=self._written)
+        best = max((*DATE_FORMATS, midnight.FORMAT), key=self._written)
         return "" if best == _ISO else best
 
     def share_read(
@@ -214,7 +226,8 @@ class Votes:
 
     def others(self, kind: Kind, date_format: str) -> tuple[tuple[str, int], ...]:
         """How the cells read that a column of this kind does not read, as far as they surely show, and how many."""
-        others = [name for name in CLASSES if name not in {*_classes_read(kind, date_format), *self.absent}]
+        read = _classes_read(kind, date_format) | _read_besides(kind, date_format)
+        others = [name for name in CLASSES if name not in {*read, *self.absent}]
         counts = {name: self._mass(name) if name in GRIDS else float(self.of(name)) for name in others}
         if kind == "boolean":  # 1 and 0 are truths
             whole = masses(self.grid("integer"), self.deviation, self.least)
@@ -306,13 +319,17 @@ class Votes:
             return np.concatenate([self.grid(name) for name in _BROKEN])
         if kind == "boolean":
             return np.array([self.of("boolean"), self.of(NOT_APPLICABLE)])
+        if kind == "datetime":
+            return self.counts[[CODES["datetime"]] if self.midnights else list(_MOMENTS)]
         if kind != "date":
             return np.array([self.of(kind)])
-        days = [DAYS] if self.days else []
+        days = [DAYS] * self.days + [CODES["midnight"]] * self.midnights
         dates = [code for name, code in CODES.items() if "%" in name or name.startswith("ambiguous")]
         return self.counts[[*days, *dates]]
 
     def _written(self, date_format: str) -> float:
+        if date_format == midnight.FORMAT:
+            return sum(map(self.of, ("midnight", "datetime")))
         mark = date_format[2]
         sure, either = self.of(date_format), 0 if date_format.startswith("%Y") else self.of(f"ambiguous{mark}")
         return sure + max(either, 0) + (0.5 if date_format.startswith("%d") else 0.0)
@@ -333,6 +350,12 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
     if date_format == compact_dates.FORMAT:
         return frozenset()  # of integers those alone that read as days, which have a place of their own
     return frozenset(CLASSES[code] for code in codes_counted(kind, date_format))
+
+
+def _read_besides(kind: Kind, date_format: str) -> frozenset[str]:
+    """The classes of other cells that it reads: in ISO 8601, the days of moments, and days as their first moments."""
+    plain = kind == "datetime" or (kind == "date" and date_format in ("", midnight.FORMAT))
+    return frozenset(("datetime", "midnight", _ISO)) if plain else frozenset()
 
 
 def _places_read(kind: Kind, date_format: str) -> np.ndarray:
@@ -356,6 +379,8 @@ def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:
         written = date_format or _ISO
         if written == compact_dates.FORMAT:
             return (DAYS,)
+        if written == midnight.FORMAT:
+            return _MOMENTS
         either = () if written.startswith("%Y") else (CODES[f"ambiguous{written[2]}"],)
         return (CODES[written], *either)
-    return (CODES["datetime"],) if kind == "datetime" else NUMBERS
+    return _MOMENTS if kind == "datetime" else NUMBERS

@@ -340,9 +340,10 @@ class _Line:
         inside = np.flatnonzero(self.of_cell == run)
         slowest = self.slowest + self._growth(inside, rightward)
         trend = max(self._trend(side), slowest)
-        height = self._height(side[0]) * math.exp(-trend * abs(float(begin) - self._middle(side[0])))
+        before = abs(float(begin) - self._middle(side[0]))
+        height = self._height(side[0]) * math.exp(-trend * before)
         away = np.abs(self.borders[inside[0] : inside[-1] + 2] - begin)
-        shapes, unusual = TailShapes(slowest, trend, len(side) < 2, self.even).tried(away, lifts)
+        shapes, unusual = TailShapes(slowest, trend, len(side) < 2, self.even).tried(away, lifts, before)
         cases = height * shapes
         starts = np.flatnonzero(np.diff(self.pieces.of_cell[inside], prepend=-1))
         pieces = self.pieces.run == run

@@ -1,9 +1,10 @@
 """How tails may fall that noise hides: shapes that are tried, and how probable each is before its counts are looked at.
 
-A tail begins about as high as what lies beside it, and falls about as fast there, or a few times faster or slower. From
-there on it falls exponentially, or as a power, as visits and claims do of which few persons have many: that is less
-probable, and only where numbers are as far apart as they are on the scale of the cells. Where those grow with the
-numbers, an exponential law is a power of them already.
+A tail begins about as high as what lies beside it, and falls about as fast there, or a few times faster or slower: the
+slope changes in the middle of the last cell that stands out, so that of single numbers the first hidden one may be any
+part of the last that stands out. From there on it falls exponentially, or as a power, as visits and claims do of which
+few persons have many: that is less probable, and only where numbers are as far apart as they are on the scale of the
+cells. Where those grow with the numbers, an exponential law is a power of them already.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ AS_IT_BEGINS = np.zeros(1)
 LIFTS = np.arange(-2, 3)
 """How many deviations of the log of its height a tail may begin higher."""
 
+_HALF = 0.5
+"""How much of what lies beside a tail may have its slope, in cells of mean width."""
 _LIFT = 0.5
 """That deviation."""
 _APART = 1.5
@@ -50,12 +53,13 @@ class TailShapes:
     lone: bool
     even: bool
 
-    def tried(self, away: np.ndarray, lifts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The counts of the cells, were the density 1 where the tail begins, and how unusual each shape is.
+    def tried(self, away: np.ndarray, lifts: np.ndarray, before: float) -> tuple[np.ndarray, np.ndarray]:
+        """The counts of the cells, if by the trend the density begins with 1, and how unusual each shape is.
 
         Args:
             away: float64 [cells + 1], how far from there cells begin and end, rising or falling.
             lifts: int64 [lifts], of `LIFTS`.
+            before: how far from where it begins the middle of what lies beside it is.
 
         Returns:
             float64 [lifts, shapes, cells], and float64 [lifts, shapes]: minus twice the log of how probable each is
@@ -64,9 +68,10 @@ class TailShapes:
         slopes = np.geomspace(self.slowest, max(_STEEPEST, self.slowest), _SLOPES)
         apart = -math.log(self.slowest) / _FROM_ONE if self.lone else _APART
         unusual = (np.log(slopes / self.trend) / apart) ** 2
-        shapes = _exponential(slopes[:, None], away)
+        begins = np.exp((self.trend - slopes[:, None]) * min(before, _HALF))
+        shapes = begins * _exponential(slopes[:, None], away)
         if self.even:
-            shapes = np.concatenate([shapes, _as_power(slopes[:, None], away)])
+            shapes = np.concatenate([shapes, begins * _as_power(slopes[:, None], away)])
             unusual = np.concatenate([unusual, unusual - 2 * math.log(_OF_POWER)])
         return np.exp(_LIFT * lifts)[:, None, None] * shapes, unusual + lifts[:, None] ** 2
 

@@ -39,7 +39,7 @@ from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.hidden_flags import hidden_flags
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.piled_bounds import piled_bounds
-from counterfoil.marginals.repeated_measurement import LONG, NO_MORE, More, has_long, measured_repeatedly
+from counterfoil.marginals.repeated_measurement import NO_MORE, More, has_long, measured_repeatedly
 from counterfoil.marginals.smoothed_columns import has_each_number, runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
 from counterfoil.marginals.weak_relations import Groups, groups_of
@@ -174,7 +174,7 @@ def measure_one_way(
     # Where the number of records would be noise, so are all counts: columns have all that they may, in equal parts.
     most = part_of(noise, 1 + more.most) if more.most and isinstance(noise, GaussianNoise) else noise
     require_total(curator, account, [(columns, most), *later], rows)
-    spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
+    spans = _spans(schema)
     if isinstance(noise, GaussianNoise) and (has_long(spans) or (by_need and len(columns) > 1)):
         marginals, runs, smoothed, sums = measured_repeatedly(
             account, schema, columns, noise, spans, total, more=more, by_need=by_need
@@ -262,7 +262,7 @@ def left_without_lost(account: FilterAccount, lost: float, left: float) -> float
 
 
 def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
-    """The fitted model of independent columns, with columns of many numbers smoothed where noise hides them.
+    """The fitted model of independent columns, with columns of numbers smoothed where noise hides them.
 
     Places that a bought schema has by precaution hold what is believed of their counts.
 
@@ -272,9 +272,8 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
         model: of the fit.
     """
     domain = estimator.domain
-    many = {c.name: c.spans for c in schema.synthesized if c.spans is not None and c.n_bins > LONG}
     marginals = estimator.measurements
-    runs = runs_of_columns(schema, marginals, many)
+    runs = runs_of_columns(schema, marginals, _spans(schema))
     if not runs and schema.bought is None:
         return model
     smoothed = smoothed_columns(schema, runs, marginals, estimator.public_total)
@@ -327,7 +326,7 @@ def smoothed_counts(
         columns: the noisy counts of each.
         public: the number of records where it is public.
     """
-    spans = {column.name: column.spans for column in schema.synthesized if column.spans is not None}
+    spans = _spans(schema)
     runs = runs_of_columns(schema, columns, spans)
     return runs, smoothed_columns(schema, runs, columns, public)
 
@@ -389,3 +388,8 @@ def _groups(schema: Schema) -> dict[str, np.ndarray]:
 def _ordered(schema: Schema) -> dict[str, int]:
     """How many leading codes of each column are in order: its bins, but not its code for missing values."""
     return {column.name: column.n_bins for column in schema.synthesized if column.is_ordered}
+
+
+def _spans(schema: Schema) -> dict[str, np.ndarray]:
+    """The widths of the cells of each column of numbers."""
+    return {column.name: column.spans for column in schema.synthesized if column.spans is not None}

@@ -337,7 +337,7 @@ def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataTy
 def _is_found(written: str, kind: Kind | None) -> bool:
     """Whether cells in that notation are told from texts (`raw_cell`), as dates or as moments."""
     code, _ = cell_of(text_of(_PROBE, written))
-    return CLASSES[code] in (DATE_FORMATS if kind == "date" else ("datetime",))
+    return CLASSES[code] in (DATE_FORMATS if kind == "date" else ("datetime", "midnight"))
 
 
 _PROBE = datetime(2003, 11, 28, 13, 45, 59)

@@ -11,7 +11,7 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
   numbers beyond floating point, like infinities, are *infinite*;
 * a text of a year of four digits, a month and a day of one or two is a date, in the orders of `DATE_FORMATS`, where
   there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
-* a date in ISO 8601 followed by a time of day without a zone is a datetime;
+* a date in ISO 8601 followed by a time of day without a zone is a datetime, and a *midnight* where the day begins then;
 * every other text is a text, and an object that has no text is a *stranger*.
 
 Where units are looked for, a text that is a number with one of `unit.KNOWN` beside it is none of these but of the class
@@ -33,6 +33,7 @@ import pyarrow as pa
 
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
+from counterfoil.schema.midnight import are_midnights
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine
 from counterfoil.schema.unit import KNOWN, bare, unit_of
@@ -68,6 +69,7 @@ CLASSES = (
         "real",
         "infinite",
         "datetime",
+        "midnight",
         "text",
         "stranger",
     ),
@@ -91,7 +93,6 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASC
 LONGEST = 1000  # longer texts, and none but these, are texts without being read
 _EPOCH = date(1970, 1, 1).toordinal()
 _EPOCH_MOMENT = datetime(1970, 1, 1)
-MICROSECONDS_PER_DAY = 86_400_000_000
 
 Cell = tuple[int, float]
 _CELL = np.dtype([("code", np.uint16), ("number", np.float64)])
@@ -228,7 +229,8 @@ def _moment(text: str) -> Cell | None:
         elapsed = datetime.fromisoformat(text) - _EPOCH_MOMENT
     except ValueError:
         return None
-    return CODES["datetime"], float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
+    number = float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
+    return CODES["datetime" if elapsed.seconds or elapsed.microseconds else "midnight"], number
 
 
 def cells_of(
@@ -266,7 +268,10 @@ def _read(array: pa.Array, decimal_char: str, unit: str, units: bool) -> np.ndar
     if pa.types.is_timestamp(kind):
         ticks = numpy_of(array.cast(pa.int64()).cast(pa.float64(), safe=False))
         per_tick = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[kind.unit]
-        return _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
+        cells = _typed("datetime", pa.array(np.floor(ticks * per_tick), from_pandas=True))
+        if kind.tz is None:  # an instant is a midnight in some zone alone
+            cells["code"][are_midnights(cells["number"])] = CODES["midnight"]
+        return cells
     texts, positions = distinct_texts(array)
     missing = np.array([(CODES["missing"], math.nan)], dtype=_CELL)
     return np.concatenate([_cells_of_texts(texts, decimal_char, unit, units=units), missing])[positions]

@@ -8,8 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from counterfoil.schema import compact_dates
+from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.raw_cell import CLASSES, CODES, month_first
+
+_MOMENTS = (CODES["datetime"], CODES["midnight"])
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,13 @@ class Dated:
         codes: of the classes of cells that are read (`schema.raw_cell.CODES`), of days or of moments; of integers those
             count that read as days.
         month_first: whether 3/4/2020, which has two readings, is a day of March.
+        of_days: whether moments count as their days.
     """
 
     column: str
     codes: tuple[int, ...]
     month_first: bool = False
+    of_days: bool = False
 
     def numbers(self, codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """float64 [n]: days, or microseconds, since 1970-01-01; NaN where a cell has none."""
@@ -34,6 +38,8 @@ class Dated:
             numbers = month_first(codes, numbers)
         if (whole := CODES["integer"]) in self.codes:
             numbers = np.where(codes == whole, compact_dates.days_of(numbers), numbers)
+        if self.of_days:
+            numbers = np.where(np.isin(codes, _MOMENTS), midnight.days_of(numbers), numbers)
         return np.where(read, numbers, np.nan)
 
 
