@@ -114,7 +114,7 @@ def test_a_value_that_one_record_alone_has_is_not_told(people_csv):
 
 def test_kinds_of_typed_storages_are_not_asked_and_whole_reals_are_integers():
     table = people().drop(columns=["seen", "id"])
-    discovered, _ = bought(table.assign(born=pd.to_datetime(table["born"])))
+    discovered, _ = bought(table.assign(born=pd.to_datetime(table["born"]) + pd.Timedelta(minutes=90)))
     found = {column.name: column for column in discovered.columns}
     assert found["born"].kind == "datetime"
     assert found["children"].kind == "integer", "a frame holds integers with missing cells as reals"

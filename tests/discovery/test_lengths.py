@@ -68,8 +68,8 @@ def test_a_date_that_follows_another_one_soon_is_found_in_either_order(kind):
     (length,) = found_in(kind)
     forward = kind != "turned"
     assert (length.first, length.last) == (("admitted", "discharged") if forward else ("discharged", "admitted"))
-    longest = int(np.abs(last - first).max())
-    assert max(longest, 1) <= length.upper <= max(4 * longest, 2)
+    longest = np.sort(np.abs(last - first))
+    assert max(longest[-20], 1) <= length.upper <= max(4 * longest[-1], 2), "the noise of each count is 2 at most"
     assert length.records == pytest.approx(ROWS, rel=0.02)
 
 
@@ -412,7 +412,7 @@ def test_rows_of_a_copy_agree_with_themselves(notation, tmp_path):
     first, last = (pd.to_datetime(pd.Series(days), unit="D") for days in days_of("stay", 3000))
     last = last.mask(np.random.default_rng(3).random(3000) < 0.1)
     if notation in ("moments", "zoned"):
-        last = last + pd.Timedelta(hours=3, seconds=7)
+        first, last = first + pd.Timedelta(minutes=1), last + pd.Timedelta(hours=3, seconds=7)
     if notation == "zoned":
         first, last = (days.dt.tz_localize("UTC") for days in (first, last))
     frame = pd.DataFrame({"in": first, "out": last, "ward": np.where(first.dt.day % 2, "A", "B")})
