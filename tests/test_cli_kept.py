@@ -133,6 +133,26 @@ def test_a_rare_flag_is_not_described_as_none() -> None:
     assert re.fullmatch(r"0 99\.\d+%, 1 0\.\d+%", one.values), one.values
 
 
+def test_columns_that_follow_from_others_are_described() -> None:
+    schema = Schema.from_toml(
+        '[columns.age]\nkind = "integer"\nlower = 18\nupper = 80\nmissing = true\n'
+        '[[derived]]\nname = "born"\nkind = "integer"\nexpression = "2020 - age"\n'
+        '[[derived]]\nname = "old"\nkind = "boolean"\nexpression = "age >= 65"\ntrue = "old"\nfalse = "young"\n'
+        '[[derived]]\nname = "since"\nkind = "date"\nexpression = "\'2020-01-31\' + age"\nformat = "%d.%m.%Y"\n'
+    )
+    rows = pa.table({"age": [20] * 600 + [70] * 200 + [None] * 200})
+    made = synthesize(rows, schema, epsilon=1e4, rows=1000, seed=1)
+    columns = {one.name: one for one in described(made)}
+    assert list(columns) == ["age", "born", "old", "since"]
+    assert columns["born"].values.endswith("median 2000, 5% to 95%: 1950 to 2000")
+    assert re.fullmatch(r"young 7\d%, old 2\d%", columns["old"].values)
+    assert columns["since"].values == "median 2020-02-20, 5% to 95%: 2020-02-20 to 2020-04-10"
+    assert columns["since"].kind == "date"
+    assert all(one.missing == pytest.approx(0.2, abs=0.01) for one in columns.values())
+    assert [one.derived for one in columns.values()] == [False, True, True, True]
+    assert "derived" in made._repr_html_()
+
+
 def test_a_release_describes_itself(office):
     shown = office.run("describe", KEPT)
     assert shown.status == 0, shown.err

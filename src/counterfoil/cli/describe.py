@@ -59,5 +59,6 @@ def _table(found: list[Any]) -> Any:
     table.add_column("off by", justify="right")
     for one in found:
         bar = "not known" if one.off_by is None else f"to {one.off_by:.1%}"
+        bar = "derived" if one.derived else bar
         table.add_row(one.name, one.kind, one.values, f"{one.missing:.1%}" if one.missing else "", bar)
     return table

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.discovered import percent
 from counterfoil.schema.plain_arrays import array_of, numpy_of
+from counterfoil.schema.schema import Schema
 
 if TYPE_CHECKING:
     from counterfoil.synthesis.point_synthesis import PointSynthesis
@@ -35,6 +37,7 @@ class ColumnDescription:
         missing: the share of rows where it is missing.
         off_by: the largest share of rows that may be in other codes than the real ones, which holds with probability
             95%; None where the release bounds nothing.
+        derived: whether it follows from other columns, which nothing bounds by itself.
     """
 
     name: str
@@ -42,6 +45,7 @@ class ColumnDescription:
     values: str
     missing: float
     off_by: float | None
+    derived: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON."""
@@ -49,10 +53,20 @@ class ColumnDescription:
 
 
 def described(release: Synthesis | PointSynthesis, columns: Sequence[str] | None = None) -> list[ColumnDescription]:
-    """Each synthesized column, or those of the given names, in the schema's order."""
+    """Each column that has values, or those of the given names, in the schema's order."""
     table = release.to_arrow()
-    wanted = [one for one in release.schema.synthesized if columns is None or one.name in columns]
-    return [_described(release, column, table.column(column.name)) for column in wanted]
+    return [
+        _derived(column, table.column(column.name))
+        if isinstance(column, Derived)
+        else _described(release, column, table.column(column.name))
+        for column in with_values(release.schema)
+        if columns is None or column.name in columns
+    ]
+
+
+def with_values(schema: Schema) -> list[Column | Derived]:
+    """The columns that are described: all but identifiers."""
+    return [column for column in schema.columns if isinstance(column, Column | Derived)]
 
 
 def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.ChunkedArray) -> ColumnDescription:
@@ -69,6 +83,19 @@ def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.C
     )
 
 
+def _derived(column: Derived, values: pa.ChunkedArray) -> ColumnDescription:
+    present = values.drop_null()
+    if not len(present):
+        words = "no value"
+    elif _is_on_a_line(present.type):
+        words = _spread(present)
+    else:
+        counts = present.value_counts()
+        words = _most([str(value) for value in counts.field("values").to_pylist()], numpy_of(counts.field("counts")))
+    missing = values.null_count / len(values) if len(values) else 0.0
+    return ColumnDescription(column.name, column.result, words, missing, None, derived=True)
+
+
 def _off_by(release: Synthesis | PointSynthesis, name: str) -> float | None:
     if not hasattr(release, "error_bar"):  # points have none
         return None
@@ -79,6 +106,10 @@ def _off_by(release: Synthesis | PointSynthesis, name: str) -> float | None:
 def _is_measured(column: Column, kind: pa.DataType) -> bool:
     if not column.is_ordered or column.comparable == "boolean":
         return False
+    return _is_on_a_line(kind)
+
+
+def _is_on_a_line(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_temporal(kind)
 
 
@@ -101,9 +132,13 @@ def _spread(values: pa.ChunkedArray) -> str:
 
 
 def _frequent(column: Column, codes: np.ndarray) -> str:
-    counts = np.bincount(codes, minlength=column.size)
+    return _most(column.labels, np.bincount(codes, minlength=column.size))
+
+
+def _most(labels: Sequence[str], counts: np.ndarray) -> str:
+    """The most frequent of some values, with their shares."""
     order = np.argsort(-counts, kind="stable")[:_LISTED]
-    named = [f"{column.labels[code]} {_share(counts[code] / len(codes))}" for code in order if counts[code]]
+    named = [f"{labels[place]} {_share(counts[place] / counts.sum())}" for place in order if counts[place]]
     rest = int((counts > 0).sum()) - len(named)
     return ", ".join(named) + (f" and {rest} more" if rest > 0 else "")
 

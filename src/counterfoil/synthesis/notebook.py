@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil.pictures.notebook_table import MOST_ROWS, notebook_line, notebook_page, notebook_table
 from counterfoil.receipt.text import NOT_PRIVATE, terms_of
-from counterfoil.synthesis.description import ColumnDescription, described
+from counterfoil.synthesis.description import ColumnDescription, described, with_values
 
 if TYPE_CHECKING:
     from counterfoil.synthesis.point_synthesis import PointSynthesis
@@ -19,7 +19,7 @@ _MOST_WARNINGS = 8
 def release_html(release: Synthesis | PointSynthesis) -> str:
     """Each column in words, with how far it may be off where that is known, and what the receipt warns of."""
     document = release.receipt.document
-    columns = release.schema.domain.attributes
+    columns = [column.name for column in with_values(release.schema)]
     heading = f"{release.rows:,} synthetic rows of {document['source']}: not real people"
     found = described(release, columns[:MOST_ROWS])
     known = any(one.off_by is not None for one in found)
@@ -46,4 +46,6 @@ def _warnings(sentences: Sequence[str]) -> list[str]:
 
 
 def _bar(one: ColumnDescription) -> str:
+    if one.derived:
+        return "derived"
     return "" if one.off_by is None else f"up to {one.off_by:.1%}"
