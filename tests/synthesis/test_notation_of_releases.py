@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from counterfoil import synthesize
 from counterfoil.methods.independent import Independent
-from counterfoil.schema import Boolean, Categorical, Derived, Identifier, Integer, Schema
+from counterfoil.schema import Boolean, Categorical, Date, Derived, Identifier, Integer, Schema
 from counterfoil.schema.zone import find_zone
 from counterfoil.synthesis.folder import load_csv
 from counterfoil.synthesis.synthesis import Synthesis
@@ -141,6 +141,7 @@ def test_frames_have_types_that_follow_from_the_schema_alone(tmp_path: Path) -> 
         Boolean("died"),
         Integer("nights", 0, 3, missing=True),
         Integer("visits", 0, 3),
+        Date("since", date(2020, 1, 1), date(2020, 12, 31), missing=True),
     ]
     derived = [
         Derived("more", "integer", expression="nights + visits"),
@@ -156,12 +157,12 @@ def test_frames_have_types_that_follow_from_the_schema_alone(tmp_path: Path) -> 
         "dose": rng.choice(["01", "2.5", "10"], 400),
         **{name: rng.integers(0, 2, 400).astype(bool) for name in ("smoker", "died")},
         **{name: rng.integers(0, 4, 400) for name in ("nights", "visits")},
+        "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 300, 400), unit="D"),
     }
+    types = ("category", "str", "int64", "category", "boolean", "bool", "Int64", "int64", "datetime64[ms]")
     made = synthesize(pd.DataFrame(cells), Schema((*columns, *derived)), epsilon=5.0, seed=1, method="independent")
     made.save(tmp_path / "saved")
-    expected = dict(
-        zip(cells, ["category", "str", "int64", "category", "boolean", "bool", "Int64", "int64"], strict=True)
-    )
+    expected = dict(zip(cells, types, strict=True))
     expected |= {"more": "Int64", "one": "int64", "long": "boolean", "each": "Int64"}
     for release in (made, Synthesis.load(tmp_path / "saved")):
         frame = release.to_pandas()

@@ -83,11 +83,12 @@ def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
 def as_pandas(table: pa.Table, schema: Schema) -> pd.DataFrame:
     """The table as pandas has it, with types that follow from the schema alone, whatever is missing among its rows.
 
-    Whole numbers and truths that may be missing are `Int64` and `boolean`, and ordered texts are ordered categories.
+    Whole numbers and truths that may be missing are `Int64` and `boolean`, dates are `datetime64[ms]`, and ordered texts
+    ordered categories.
     """
     import pandas as pd
 
-    frame = table.to_pandas()
+    frame = table.to_pandas(date_as_object=False)
     nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
     for name in _may_be_missing(schema):
         if table.schema.field(name).type in nullable:
