@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
-from counterfoil.curator.engines.engine import LocalEngine
+from counterfoil.curator.engines.engine import Engine
 from counterfoil.curator.queries.apart import Dated
 from counterfoil.curator.queries.column_places import DAYS, PLACES, ColumnPlaces, place_of_cells
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
@@ -302,7 +302,7 @@ def test_columns_that_a_schema_describes_are_refused(query):
 
 
 def test_an_engine_of_a_users_own_is_told_that_it_cannot_count_texts():
-    class Elsewhere(LocalEngine):
+    class Elsewhere(Engine):
         def __init__(self) -> None: ...
 
         def prepare(self, columns, numbers=()) -> None: ...

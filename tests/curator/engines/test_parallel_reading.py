@@ -18,10 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from counterfoil.curator.engines import engine as engines
-from counterfoil.curator.engines import reader
+from counterfoil.curator.engines import local, reader
 from counterfoil.curator.engines.duckdb import DuckDBEngine
-from counterfoil.curator.engines.engine import Engine
+from counterfoil.curator.engines.engine import Block, Engine
 from counterfoil.curator.engines.memory import MemoryEngine
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
@@ -214,13 +213,13 @@ def test_units_keep_the_same_rows_on_any_number_of_threads(
 
 def test_long_sums_are_added_on_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     on_threads(monkeypatch, 4)
-    monkeypatch.setattr(engines, "_CELLS_OF_SEVERAL", 10)
+    monkeypatch.setattr(local, "_CELLS_OF_SEVERAL", 10)
     path = tmp_path / "t.parquet"
     parquet.write_table(table_of([("1", "a", "yes", "1")] * 50), path)
     made: list[int] = []
     engine = DuckDBEngine(open_source(path), SCHEMA)
 
-    def add(block: engines.Block, total: np.ndarray) -> None:
+    def add(block: Block, total: np.ndarray) -> None:
         made.append(id(total))
         time.sleep(0.001)
         total[0] += block.rows

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from counterfoil.curator.engines.engine import Block, LocalEngine
-from counterfoil.curator.engines.reader import BlockReader
-from counterfoil.curator.engines.tally import Tallied, Wanted
+from counterfoil.curator.engines.engine import Block
+from counterfoil.curator.engines.local import LocalEngine
 from counterfoil.curator.sources.source import Source
-from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
 from counterfoil.scratch.kept_arrays import ArrayKeeper, KeptArray
 from counterfoil.threads import in_order
@@ -27,34 +26,12 @@ class DuckDBEngine(LocalEngine):
     DuckDB reads and projects; what a value means is decided by the schema's encoders, the same for every engine.
 
     Args:
-        source: where the rows are.
-        schema: the public facts about them.
-        privacy_unit, max_rows: the column whose values are protected together, and how many of a unit's rows to keep.
-        randomness: chooses these; the operating system's where None.
+        source, schema, reading: as of `LocalEngine`.
         cache_bytes: how much of the coded table to keep in memory; with 0 nothing is kept, on disk neither.
-        show_values: show the value at fault in an error, on the steward's own terminal.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        schema: Schema,
-        *,
-        privacy_unit: str | None = None,
-        max_rows: int | None = None,
-        randomness: Randomness | None = None,
-        cache_bytes: int = 512 * 2**20,
-        show_values: bool = False,
-    ):
-        self.schema = schema
-        self._reader = BlockReader(
-            source,
-            schema,
-            privacy_unit=privacy_unit,
-            max_rows=max_rows,
-            randomness=randomness,
-            show_values=show_values,
-        )
+    def __init__(self, source: Source, schema: Schema, *, cache_bytes: int = 512 * 2**20, **reading: Any) -> None:
+        super().__init__(source, schema, **reading)
         self._keeper = ArrayKeeper(cache_bytes)
         # For each column that is kept: its arrays in the first blocks of the table, without a gap.
         self._kept: dict[Key, list[KeptArray]] = {}
@@ -65,13 +42,6 @@ class DuckDBEngine(LocalEngine):
     def prepare(self, columns: Sequence[str], numbers: Sequence[str] = ()) -> None:
         for _ in self.blocks(columns, numbers):
             pass
-
-    def unit_sizes(self, most: int) -> np.ndarray:
-        sizes = self._reader.unit_sizes(most)
-        return super().unit_sizes(most) if sizes is None else sizes
-
-    def tally(self, columns: Sequence[str], wanted: Wanted) -> Iterator[Tallied]:
-        yield from self._reader.tally(columns, wanted)
 
     def blocks(
         self, columns: Sequence[str], numbers: Sequence[str] = (), placements: Sequence[str] = ()

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from queue import Empty, SimpleQueue
 from typing import ClassVar
 
 import numpy as np
@@ -20,10 +19,6 @@ from counterfoil.curator.engines.tally import Tallied, Wanted
 from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
-from counterfoil.threads import in_order, thread_count
-
-_CELLS_OF_SEVERAL = 2**22
-"""Counts, of 8 bytes, up to which each thread has an array of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,32 +121,6 @@ class Engine(ABC):
     def rows(self, column: str) -> int:
         """How many rows there are, counted by reading one column."""
         return int(self.fold(_rows, [column])[0])
-
-
-class LocalEngine(Engine):
-    """An engine whose blocks come to this process: long sums are kept in one array."""
-
-    def accumulate(self, add: Callable[[Block, np.ndarray], None], cells: int, columns: Sequence[str]) -> np.ndarray:
-        threads = thread_count() if cells <= _CELLS_OF_SEVERAL else 1
-        # Each thread adds to an array of its own, so that none waits for another: whole numbers add up in any order.
-        free: SimpleQueue[np.ndarray] = SimpleQueue()
-        totals = [np.zeros(cells, dtype=np.int64)]
-        free.put(totals[0])
-
-        def count(block: Block) -> None:
-            try:
-                total = free.get_nowait()
-            except Empty:
-                total = np.zeros(cells, dtype=np.int64)
-                totals.append(total)
-            add(block, total)
-            free.put(total)
-
-        for _ in in_order(count, self.blocks(columns), threads=threads):
-            pass
-        for further in totals[1:]:
-            totals[0] += further
-        return totals[0]
 
 
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
