@@ -29,7 +29,7 @@ from counterfoil.cli.train_run import NO_CHECKPOINT
 from counterfoil.curator import teachers
 from counterfoil.curator.training import Training
 from counterfoil.receipt.receipt import Receipt
-from counterfoil.training.checkpoint import Checkpoint
+from counterfoil.training.checkpoint import TrainingCheckpoint
 from counterfoil.training.reference_loss import ReferenceLoss
 
 HOURS = '\n[columns.hours]\nkind = "integer"\nlower = 0\nupper = 80\nbins = 8\n'
@@ -343,16 +343,16 @@ RUN = ("--ledger", "people.ledger", "--checkpoint", "run.npz", "--iterations", "
 
 def stopped_after(monkeypatch: pytest.MonkeyPatch, saves: int, at: str = "save") -> None:
     """Has Ctrl-C come when the checkpoint was saved so many times."""
-    original = Checkpoint.save
+    original = TrainingCheckpoint.save
     seen = []
 
-    def save(self: Checkpoint, path: Path) -> None:
+    def save(self: TrainingCheckpoint, path: Path) -> None:
         original(self, path)
         seen.append(path)
         if len(seen) == saves:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Checkpoint, "save", save)
+    monkeypatch.setattr(TrainingCheckpoint, "save", save)
 
 
 def test_a_run_that_was_stopped_goes_on_and_is_paid_once(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -228,6 +230,22 @@ def test_no_room_holds_more_than_an_eighth():
             rooms[room] = rooms.get(room, 0) + lines[path]
     assert len(rooms) > 15
     assert max(rooms.values()) <= sum(lines.values()) / 8, rooms
+
+
+def test_the_page_of_the_house_has_the_rooms_of_the_contract_floor_by_floor():
+    root = SOURCE.parents[1]
+    contracts = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    page = (root / "docs" / "house.md").read_text(encoding="utf-8")
+    floors: list[set[str]] = []
+    for number, names in re.findall(r"^\| (\d* ?)\| (`[^|]+`) \|", page, re.MULTILINE):
+        if number:
+            floors.append(set())
+            assert int(number) == len(floors)
+        floors[-1] |= set(re.findall(r"\w+", names))
+    assert floors == [set(re.findall(r"\w+", layer)) for layer in reversed(layers)]
 
 
 def test_no_module_is_empty_of_purpose():

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import Office, make_office
-from counterfoil.evolution.checkpoint import Checkpoint as EvolutionCheckpoint
 from counterfoil.json_text import DEEPEST, json_file, parsed_json
+from counterfoil.methods.evolution import EvolutionCheckpoint
 from counterfoil.receipt.receipt import Receipt
 
 VALUES = st.recursive(

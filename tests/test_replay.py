@@ -27,14 +27,13 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
-from counterfoil.evolution.checkpoint import Checkpoint
 from counterfoil.features.functions import Share, Value
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.geometry.euclidean import Box
 from counterfoil.methods import direct
 from counterfoil.methods.aim import AIM, AIMVariant
 from counterfoil.methods.direct import Direct, Estimator
-from counterfoil.methods.evolution import PrivateEvolution
+from counterfoil.methods.evolution import EvolutionCheckpoint, PrivateEvolution
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.methods.mst import MST
@@ -227,7 +226,7 @@ def test_a_checkpoint_follows_from_its_answers(monkeypatch, tmp_path):
     case, paths = CASES["evolution practical"], [tmp_path / "one", tmp_path / "other"]
     _, recording = recorded(monkeypatch, lambda heard: release(case, "add", 0, heard, checkpoint=paths[0]))
     replayed(monkeypatch, recording, lambda heard: release(case, "add", 1, heard, checkpoint=paths[1]))
-    one, other = (Checkpoint.load(path) for path in paths)
+    one, other = (EvolutionCheckpoint.load(path) for path in paths)
     assert not list(differences(one, other))
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from counterfoil.training.checkpoint import FORMAT, Checkpoint
+from counterfoil.training.checkpoint import TrainingCheckpoint
 from counterfoil.training.descent import Descent, Optimizer
 
 SETTINGS = {"schedule": {"iterations": 9}, "query": {"batch_sizes": [3, 4], "sizes": (3, 4)}}
@@ -30,8 +30,8 @@ OPTIMIZERS = [Optimizer(), Optimizer("sgd", 0.1), Optimizer("sgd", 0.1, 0.9, ave
 def test_a_descent_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, optimizer, steps):
     path = tmp_path / "state"
     stopped, whole = descent_of(optimizer, steps), descent_of(optimizer, steps)
-    Checkpoint.of(stopped, 7, SETTINGS).save(path)
-    kept = Checkpoint.load(path)
+    TrainingCheckpoint.of(stopped, 7, SETTINGS).save(path)
+    kept = TrainingCheckpoint.load(path)
     assert kept.release == 7
     kept.require_same(SETTINGS)
     again = kept.descent(optimizer, 9)
@@ -44,14 +44,14 @@ def test_a_descent_goes_on_from_a_file_as_if_it_had_not_stopped(tmp_path, optimi
 
 
 def test_other_settings_are_refused():
-    kept = Checkpoint.of(descent_of(OPTIMIZERS[0]), 7, json.loads(json.dumps(SETTINGS)))
+    kept = TrainingCheckpoint.of(descent_of(OPTIMIZERS[0]), 7, json.loads(json.dumps(SETTINGS)))
     kept.require_same(SETTINGS)  # tuples are lists in JSON
     with pytest.raises(ValueError, match="other parameters or another model"):
         kept.require_same(SETTINGS | {"schedule": {"iterations": 10}})
 
 
 def saved(tmp_path) -> bytes:
-    Checkpoint.of(descent_of(OPTIMIZERS[0]), 7, SETTINGS).save(tmp_path / "state")
+    TrainingCheckpoint.of(descent_of(OPTIMIZERS[0]), 7, SETTINGS).save(tmp_path / "state")
     return (tmp_path / "state").read_bytes()
 
 
@@ -60,7 +60,7 @@ def test_a_file_that_was_cut_short_is_refused(tmp_path, share):
     whole = saved(tmp_path)
     (tmp_path / "cut").write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(ValueError, match="is not a checkpoint, or it was cut short"):
-        Checkpoint.load(tmp_path / "cut")
+        TrainingCheckpoint.load(tmp_path / "cut")
 
 
 def test_other_files_are_refused(tmp_path):
@@ -68,16 +68,20 @@ def test_other_files_are_refused(tmp_path):
     for text in (b"a,b\n1,2\n", b"{}", b"\x80\x04N."):  # the last is a pickle of None
         path.write_bytes(text)
         with pytest.raises(ValueError, match="is not a checkpoint"):
-            Checkpoint.load(path)
-    for header in ({"format": "other/1"}, {"format": FORMAT}, []):
+            TrainingCheckpoint.load(path)
+    for header in ({"format": "other/1"}, {"format": TrainingCheckpoint.format}, []):
         with path.open("wb") as file:
             np.savez(file, header=np.array(json.dumps(header)))
         with pytest.raises(ValueError, match="is not a checkpoint"):
-            Checkpoint.load(path)
+            TrainingCheckpoint.load(path)
     with path.open("wb") as file:
-        np.savez(file, header=np.array(json.dumps({"format": FORMAT})), odd=np.array([object()], dtype=object))
+        np.savez(
+            file,
+            header=np.array(json.dumps({"format": TrainingCheckpoint.format})),
+            odd=np.array([object()], dtype=object),
+        )
     with pytest.raises(ValueError, match="is not a checkpoint"):
-        Checkpoint.load(path)
+        TrainingCheckpoint.load(path)
 
 
 def test_it_holds_numbers_that_were_released_alone(tmp_path):

@@ -21,7 +21,7 @@ from counterfoil.ledger.ledger import Ledger  # noqa: E402
 from counterfoil.networks.architectures import linear  # noqa: E402
 from counterfoil.networks.penalized_gradient import LossTerm  # noqa: E402
 from counterfoil.synthesis.progress import quiet  # noqa: E402
-from counterfoil.training.checkpoint import Checkpoint  # noqa: E402
+from counterfoil.training.checkpoint import TrainingCheckpoint  # noqa: E402
 from counterfoil.training.descent import Descent, Optimizer  # noqa: E402
 from counterfoil.training.private_run import Schedule, train  # noqa: E402
 from training_tables import BUDGET, SCHEMA, curator_of, ledger_at  # noqa: E402
@@ -223,7 +223,7 @@ def test_what_was_kept_is_what_was_reached(monkeypatch, ledger, tmp_path):
     stop_at(monkeypatch, 6)
     with pytest.raises(Stopped):
         run(ledger, path)
-    kept = Checkpoint.load(path)
+    kept = TrainingCheckpoint.load(path)
     assert kept.release == 1
     descent = kept.descent(ADAM, 10)
     assert descent.taken == len(descent.losses) == 5

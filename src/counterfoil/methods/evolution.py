@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from counterfoil.checkpoint import Checkpoint
 from counterfoil.curator.curator import Curator
-from counterfoil.evolution.checkpoint import Checkpoint, same_settings
 from counterfoil.evolution.leftover_noise import (
     MOST_COLUMNS,
     REPETITIONS,
@@ -179,11 +179,18 @@ class PrivateEvolution(Method):
         }
 
 
-def _resumed(path: Path | None, settings: dict[str, Any], curator: Curator) -> Checkpoint | None:
+class EvolutionCheckpoint(Checkpoint):
+    """Of rounds of votes: iterations done, the noisy number of records and warnings; the population, and the last
+    candidates with their weights."""
+
+    format: ClassVar[str] = "counterfoil.evolution.checkpoint/1"
+
+
+def _resumed(path: Path | None, settings: dict[str, Any], curator: Curator) -> EvolutionCheckpoint | None:
     if path is None or not path.exists():
         return None
-    checkpoint = Checkpoint.load(path)
-    if not same_settings(checkpoint.settings, settings):
+    checkpoint = EvolutionCheckpoint.load(path)
+    if not checkpoint.has(settings):
         raise ValueError(f"{path} is the checkpoint of a run with other settings. Use the same, or another file.")
     curator.resume(checkpoint.release)
     return checkpoint
@@ -197,7 +204,7 @@ class _Run:
         method: PrivateEvolution,
         curator: Curator,
         space: Space,
-        stored: Checkpoint | None,
+        stored: EvolutionCheckpoint | None,
         path: Path | None,
         rows: int | None,
     ) -> None:
@@ -329,4 +336,4 @@ class _Run:
         assert release is not None
         state = {**self.voting.state(), "warnings": self.warnings}
         settings = self.method._settings(self.curator, self.space)
-        Checkpoint(release, settings, state, self.arrays).save(self.path)
+        EvolutionCheckpoint(release, settings, state, self.arrays).save(self.path)

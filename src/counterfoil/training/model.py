@@ -30,7 +30,7 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.unit_advice import warn_of_rows_alone
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress
-from counterfoil.training.checkpoint import Checkpoint
+from counterfoil.training.checkpoint import TrainingCheckpoint
 from counterfoil.training.descent import Descent, Optimizer
 from counterfoil.training.gradient_noise import noise_warnings
 from counterfoil.training.parameters import Parameters
@@ -130,7 +130,7 @@ class PrivateModel(Parameters, ABC):
         schedule = Schedule(self.iterations, self.batch_share, parts=1 if checkpoint is None else _PARTS)
         made_by = self._made_by(features)
         at = None if checkpoint is None else Path(checkpoint)
-        before = Checkpoint.load(at) if at is not None and at.exists() else None
+        before = TrainingCheckpoint.load(at) if at is not None and at.exists() else None
         budget = Budget(self.epsilon, self.delta)
         options: dict[str, Any] = {"relation": NeighboringRelation.REPLACE_ONE, "public_groups": features.groups}
         with Curator(source, facts, budget=budget, ledger=ledger, seed=self.seed, **options) as curator:
@@ -162,7 +162,7 @@ class PrivateModel(Parameters, ABC):
             ]
             self._keep(curator, features, descent, said)
             if at is not None:
-                Checkpoint.load(at).finished(self.receipt.to_json()).save(at)
+                TrainingCheckpoint.load(at).finished(self.receipt.to_json()).save(at)
         return self
 
     def _require_askable(self, network: Network, features: TrainingFeatures) -> None:
@@ -184,7 +184,7 @@ class PrivateModel(Parameters, ABC):
         return {"model": {"kind": self.kind, **self._public_parameters(), **columns, "schema_sha256": schema}}
 
     def _taken_from(
-        self, before: Checkpoint, made_by: dict[str, Any], features: TrainingFeatures, curator: Curator
+        self, before: TrainingCheckpoint, made_by: dict[str, Any], features: TrainingFeatures, curator: Curator
     ) -> bool:
         """Takes the model of a finished run, which is paid for; False where the run is not finished.
 
@@ -198,7 +198,7 @@ class PrivateModel(Parameters, ABC):
                 "The checkpoint is of a run that is finished, and this ledger does not have it: it was of other "
                 "records. Train without that checkpoint, or give the ledger that paid for it."
             )
-        Checkpoint(before.release, {"model": before.settings.get("model")}, {}, {}).require_same(made_by)
+        TrainingCheckpoint(before.release, {"model": before.settings.get("model")}, {}, {}).require_same(made_by)
         descent = before.descent(self._optimizer(), self.iterations)
         network = self._network(features)
         if network.describe() != before.settings["query"]["architecture"]:

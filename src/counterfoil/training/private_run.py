@@ -15,7 +15,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.synthesis.progress import Progress
-from counterfoil.training.checkpoint import Checkpoint
+from counterfoil.training.checkpoint import TrainingCheckpoint
 from counterfoil.training.descent import Descent, Optimizer
 
 DrawsOf = Callable[[np.random.Generator], PublicDraws]
@@ -88,7 +88,7 @@ def train(
     noises = schedule.noises(query, curator)
     settings = {"query": query.describe(), "optimizer": asdict(optimizer), "schedule": asdict(schedule)} | made_by
     descent = Descent.start(optimizer, schedule.iterations, query.network.parameters_vector())
-    before = Checkpoint.load(checkpoint) if checkpoint is not None and checkpoint.exists() else None
+    before = TrainingCheckpoint.load(checkpoint) if checkpoint is not None and checkpoint.exists() else None
     if before is not None:
         before.require_same(settings)
         curator.resume(before.release)
@@ -126,4 +126,4 @@ def train(
 
 def _save(descent: Descent, curator: Curator, settings: dict[str, Any], path: Path) -> None:
     assert curator.release_id is not None
-    Checkpoint.of(descent, curator.release_id, settings).save(path)
+    TrainingCheckpoint.of(descent, curator.release_id, settings).save(path)
