@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.evaluation.fairness import SMALLEST_GROUP, group_fairness, shares_over_diagonal
+from counterfoil.evaluation.fairness import SMALLEST_GROUP, group_fairness
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -122,13 +122,3 @@ def test_where_nobody_is_predicted_as_1_a_ratio_is_unknown_and_a_distance_is_not
 def test_what_is_no_table_of_predictions_is_refused(scores, truth, groups, message) -> None:
     with pytest.raises(ValueError, match=message):
         group_fairness(scores, truth, groups)
-
-
-def test_shares_over_the_diagonal() -> None:
-    """Points on it are not over it."""
-    points = np.array([[0.5, -0.5], [0.2, 0.1], [-0.3, 0.2], [0.0, 0.1]] * 10 + [[0.4, 0.4]] * 29)
-    found = shares_over_diagonal(points, np.repeat([3, 4], [40, 29]))
-    assert found[3] == 0.5
-    assert math.isnan(found[4])
-    with pytest.raises(ValueError, match=r"must be \[n, 2\]"):
-        shares_over_diagonal(points[:, 0], np.zeros(69, dtype=int))

@@ -8,12 +8,11 @@ _PARTS = re.compile(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", re.ASCI
 _SECONDS = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 
 
-def seconds_of(text: str, option: str = "--time-limit") -> float:
-    """The seconds of a duration.
+def seconds_of(text: str) -> float:
+    """The seconds of `--time-limit`.
 
     Args:
         text: hours, minutes and seconds, each of which may be left out; or a number of seconds.
-        option: whose value it is.
 
     Raises:
         ValueError: for anything else, and for no time at all.
@@ -27,7 +26,7 @@ def seconds_of(text: str, option: str = "--time-limit") -> float:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
         raise ValueError(
-            f"`{option}` must be a duration above zero, such as 90s, 10m or 1h30m, or a number of seconds. "
+            "`--time-limit` must be a duration above zero, such as 90s, 10m or 1h30m, or a number of seconds. "
             f"Found {text!r}."
         )
     return seconds

@@ -125,29 +125,6 @@ def smallest_over_largest(rates: Sequence[float]) -> float:
     return min(rates) / max(rates) if len(rates) > 1 and max(rates) > 0 else float("nan")
 
 
-def shares_over_diagonal(predictions: Any, groups: Any) -> dict[int, float]:
-    """OD_j: the share of each group whose two predicted numbers have a sum above 0; NaN for fewer than 30 rows.
-
-    Args:
-        predictions: [n, 2], of a regression on two centered numbers.
-        groups: integer codes [n] of the protected column.
-
-    Source: Rodriguez-Vitores, Lalanne and Loubes 2025, appendix B.2, for their regression in the square
-    [-1/2, 1/2]^2, whose classes lie on either side of the diagonal x_1 + x_2 = 0.
-
-    Raises:
-        ValueError: for predictions of another shape.
-    """
-    points, codes = np.asarray(predictions, dtype=float), np.asarray(groups)
-    if points.ndim != 2 or points.shape[1] != 2 or codes.shape != points.shape[:1]:
-        raise ValueError(
-            f"`predictions` must be [n, 2] with `groups` [n]. Found {points.shape} and {codes.shape}: pass pairs."
-        )
-    over = points[:, 1] > -points[:, 0]
-    sizes = {int(group): over[codes == group] for group in np.unique(codes)}
-    return {group: float(part.mean()) if len(part) >= SMALLEST_GROUP else math.nan for group, part in sizes.items()}
-
-
 def _largest_distance(samples: Sequence[np.ndarray]) -> float:
     """The largest W_2 between two samples; NaN of fewer than two."""
     from counterfoil.transport.rank_gradient import squared_wasserstein

@@ -14,11 +14,6 @@ from counterfoil.inference.ratio import Ratio
 from counterfoil.receipt.answers import RecordedAnswers, RecordedAverages
 
 
-def names_of(answers: RecordedAnswers) -> list[str]:
-    """The names of the functions that were bought one by one, a user's own among them."""
-    return [name for averages in _families(answers) for name in averages.names[int(averages.counted) :]]
-
-
 def bought_by_name(answers: RecordedAnswers, name: str, level: float) -> list[Finding]:
     """The mean of the function that was bought under `name`, or the share of records; empty where there is none.
 

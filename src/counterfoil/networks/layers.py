@@ -38,10 +38,6 @@ class Layer(ABC):
     def forward(self, entering: Tensor, *, spare: bool = False) -> tuple[Tensor, Kept]:
         """What leaves the layer [n, v], and what is kept, for `entering` [n, w]; `spare` lets it be overwritten."""
 
-    def kept_of(self, entering: Tensor) -> Kept:
-        """What `forward` keeps."""
-        return self.forward(entering)[1]
-
     @property
     def width(self) -> int:
         """Numbers that leave it for each record; 0 where as many enter it."""
@@ -91,9 +87,6 @@ class LinearLayer(Layer):
 
     def forward(self, entering: Tensor, *, spare: bool = False) -> tuple[Tensor, Kept]:
         return nn.functional.linear(entering, self.module.weight, self.module.bias), (entering,)
-
-    def kept_of(self, entering: Tensor) -> Kept:
-        return (entering,)
 
     @property
     def width(self) -> int:

@@ -16,7 +16,6 @@ from counterfoil.domain.domain import Clique, Domain
 from counterfoil.features.function_family import FunctionFamily
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, estimate_total
 from counterfoil.noise.answer import Answer
-from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.reweighting.program import WeightProgram
 from counterfoil.reweighting.support import Support
 
@@ -121,11 +120,6 @@ class NoisyAnswers:
 
     def _merged(self, domain: Domain) -> Coarsening:
         return identity(domain) if self.coarsening is None else self.coarsening
-
-
-def is_laplace(answers: Sequence[Answer]) -> bool:
-    """Whether the noise of `answers` is Laplace."""
-    return any(isinstance(answer.noise, LaplaceNoise) for answer in answers)
 
 
 def _cell_names(support: Support, marginal: NoisyMarginal, merged: Coarsening) -> list[str]:

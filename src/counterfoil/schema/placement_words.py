@@ -337,10 +337,5 @@ class ColumnWords:
         )
 
 
-def columns_words(columns: tuple[Column, ...]) -> dict[str, ColumnWords]:
-    """The words for each column, by its name."""
-    return {column.name: ColumnWords.of(column) for column in columns}
-
-
 assert set(_VALUES) == {"categorical", "boolean", "integer", "real", "date", "datetime"}
 assert Categorical.kind in _VALUES
