@@ -7,6 +7,7 @@ Nothing else lists noises: an account takes any of them, and a receipt finds its
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -39,6 +40,18 @@ def bounded_sum(exact: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """
     bounded = np.clip(exact, -LARGEST_ANSWER, LARGEST_ANSWER)
     return np.clip(bounded + np.clip(noise, -2 * LARGEST_ANSWER, 2 * LARGEST_ANSWER), -LARGEST_ANSWER, LARGEST_ANSWER)
+
+
+def positive_sums(exact: np.ndarray, noise: Callable[[int], np.ndarray], threshold: int) -> np.ndarray:
+    """int64, shaped like `exact`, whose cells exist where they are positive: noisy sums of at least `threshold`.
+
+    Zeros stand for all others. `noise` draws for so many cells.
+    """
+    answer = np.zeros_like(exact)
+    positive = exact > 0
+    noisy = bounded_sum(exact[positive], noise(int(positive.sum())))
+    answer[positive] = np.where(noisy >= threshold, noisy, 0)
+    return answer
 
 
 class Noise(ABC):

@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from counterfoil.accounting.event import ApproximateGaussianEvent
 from counterfoil.noise.gaussian import GaussianNoise
-from counterfoil.noise.noise import CountNoise, Norm, bounded_sum
+from counterfoil.noise.noise import CountNoise, Norm, positive_sums
 from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.thresholded_gaussian import CERTAIN, least_threshold, released_alone
 
@@ -77,17 +78,9 @@ class OpenDomainGaussianNoise(CountNoise):
         return GaussianNoise(self.noise_multiplier).add(exact, sensitivity, randomness)
 
     def add_to_unlisted(self, exact: np.ndarray, sensitivity: float, randomness: Randomness) -> np.ndarray:
-        """int64, shaped like `exact`, whose cells exist where they are positive: noisy sums of at least the threshold.
-
-        Zeros stand for all others.
-        """
-        threshold = self.threshold(sensitivity)
-        answer = np.zeros_like(exact)
-        positive = exact > 0
-        noise = randomness.discrete_gaussian(self.scale(sensitivity), int(positive.sum()))
-        noisy = bounded_sum(exact[positive], noise)
-        answer[positive] = np.where(noisy >= threshold, noisy, 0)
-        return answer
+        """int64, shaped like `exact`, as of `positive_sums`."""
+        draw = partial(randomness.discrete_gaussian, self.scale(sensitivity))
+        return positive_sums(exact, draw, self.threshold(sensitivity))
 
     def event_under(self, sensitivity: float, other_sensitivity: float) -> ApproximateGaussianEvent:
         """The event of the same answer, had the sensitivity been the other one.

@@ -32,13 +32,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from counterfoil.accounting.event import ApproximateGaussianEvent
 from counterfoil.noise.gaussian import SMOOTHING_VARIANCE
-from counterfoil.noise.noise import CountNoise, Norm, bounded_sum
+from counterfoil.noise.noise import CountNoise, Norm, positive_sums
 from counterfoil.noise.randomness import Randomness
 
 _ROUNDING = 1 + 1e-9
@@ -88,12 +89,8 @@ class ThresholdedGaussianNoise(CountNoise):
 
     def add(self, exact: np.ndarray, sensitivity: float, randomness: Randomness) -> np.ndarray:
         """int64, shaped like `exact`: noisy counts of at least the threshold, and zeros."""
-        answer = np.zeros_like(exact)
-        positive = exact > 0
-        noise = randomness.discrete_gaussian(self.scale(sensitivity), int(positive.sum()))
-        noisy = bounded_sum(exact[positive], noise)
-        answer[positive] = np.where(noisy >= self.threshold(sensitivity), noisy, 0)
-        return answer
+        draw = partial(randomness.discrete_gaussian, self.scale(sensitivity))
+        return positive_sums(exact, draw, self.threshold(sensitivity))
 
     def event_under(self, sensitivity: float, other_sensitivity: float) -> ApproximateGaussianEvent:
         """The event of the same answer, had the sensitivity been the other one."""
