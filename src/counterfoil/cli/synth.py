@@ -27,7 +27,7 @@ from counterfoil.cli.method_options import (
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
-from counterfoil.cli.synth_advice import not_read, other_notation, unit_advice
+from counterfoil.cli.synth_advice import notes_before
 from counterfoil.cli.synth_keeping import (
     Keeping,
     command_to_finish,
@@ -333,13 +333,9 @@ def synth(
     from counterfoil.accounting.sanity import require_moderate_delta
     from counterfoil.api import require_rest_possible, schema_check_share
     from counterfoil.curator.resolved_schema import schema_for
-    from counterfoil.curator.source_facts import columns_of
     from counterfoil.methods.method import time_limit_for
     from counterfoil.methods.registry import method_type, require_fidelity_possible
-    from counterfoil.schema.known_losses import known_losses
-    from counterfoil.schema.leading_zeros import zeros_lost
-    from counterfoil.schema.one_spelling import one_spelling
-    from counterfoil.schema.possibility import rarely_met, require_possible
+    from counterfoil.schema.possibility import require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
     from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
 
@@ -421,20 +417,8 @@ def synth(
     ):
         stated = facts_of(request, synthesizer, method=method)
         keeping = Keeping(place, resume, stated, command_to_finish(context))
-    if (rare := rarely_met(facts, zeros_followed=not kind.gives_points)) is not None:
-        terminal.note(f"WARNING: {rare}")
-    for loss in known_losses(facts):
-        terminal.note(f"WARNING: {loss}")
-    if (advice := unit_advice(facts, request.unit)) is not None:
-        terminal.note(advice)
-    if spelling := one_spelling({column.name: column.missing_values for column in facts.synthesized}):
-        terminal.note(spelling)
-    if (zeros := zeros_lost(facts)) and not columns_of(source, facts.declared, facts.encoding).typed:
-        terminal.note(zeros)
-    if facts.between and (own := not_read(facts, columns_of(source, facts.declared, facts.encoding).types)):
-        terminal.note(own)
-    if other := other_notation(source, facts, outputs.table):
-        terminal.note(other)
+    for note in notes_before(request, outputs.table, gives_points=kind.gives_points):
+        terminal.note(note)
     note_compiling(terminal)
     synthesis: SyntheticRelease
     if acceptance is None:

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from counterfoil.accounting.neighbors import PrivacyUnit
+    from counterfoil.cli.synth_request import Request
     from counterfoil.schema import Schema
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterator[str]:
+    """What is said before a release is made: where it will differ from its source, and whom it protects.
+
+    Args:
+        request: what is asked for.
+        table: the file that will be written.
+        gives_points: whether the method makes points (`Method.gives_points`).
+    """
+    from counterfoil.curator.source_facts import columns_of
+    from counterfoil.schema.known_losses import known_losses
+    from counterfoil.schema.leading_zeros import zeros_lost
+    from counterfoil.schema.one_spelling import one_spelling
+    from counterfoil.schema.possibility import rarely_met
+
+    source, schema = request.source, request.schema
+    if (rare := rarely_met(schema, zeros_followed=not gives_points)) is not None:
+        yield f"WARNING: {rare}"
+    yield from (f"WARNING: {loss}" for loss in known_losses(schema))
+    if (advice := unit_advice(schema, request.unit)) is not None:
+        yield advice
+    if spelling := one_spelling({column.name: column.missing_values for column in schema.synthesized}):
+        yield spelling
+    if (zeros := zeros_lost(schema)) and not columns_of(source, schema.declared, schema.encoding).typed:
+        yield zeros
+    if schema.between and (own := not_read(schema, columns_of(source, schema.declared, schema.encoding).types)):
+        yield own
+    if other := other_notation(source, schema, table):
+        yield other
 
 
 def other_notation(source: str, schema: Schema, table: Path) -> str:

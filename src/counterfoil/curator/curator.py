@@ -481,9 +481,8 @@ class Curator:
         if log.release is not None and self._ledger.durable:
             try:
                 self.resume(log.release)
-                self._resumed = (
-                    self._resumed_charges > 0
-                )  # else it is given back as a new one is, where nothing is asked
+                # Without charges it is given back as a new one is, where nothing is asked.
+                self._resumed = self._resumed_charges > 0
             except ReleaseClosed:
                 if log.charges:
                     raise
@@ -616,25 +615,12 @@ class Curator:
             self._begin_run(self._of)
         if (location := self._ledger.source.location) != "memory":
             keep(kept_source(location))  # what is released must not be written over what it was made from
+        facts = {"replacement_factor": factor} | self._fixed()
         if self._release is not None:
-            if self._release.composition != rule.name:
-                raise ValueError(f"Release {self._release.id} composes by {self._release.composition!r}.")
-            # Noise that is changed after an answer depends on that answer, which a plan's accounting excludes.
-            if self._release.description.get("plan") != plan:
-                raise ValueError(f"Release {self._release.id} was opened with another plan. Continue it with the same.")
-            if self._release.description.get("replacement_factor", factor) != factor:
-                raise ValueError(
-                    f"Release {self._release.id} was opened with another `replacement_factor`. Continue it with the "
-                    "same."
-                )
-            for fact, value in self._fixed().items():
-                if self._release.description.get(fact, value) != value:
-                    raise ValueError(
-                        f"Release {self._release.id} was opened with another `{fact}`. Continue it with the same."
-                    )
+            _require_continued(self._release, rule.name, facts, plan)
             return self._release
         self._warn()
-        described = {"attributes": list(self.domain.attributes), "replacement_factor": factor} | self._fixed()
+        described = {"attributes": list(self.domain.attributes)} | facts
         with interrupted_afterwards():  # what is reserved must be known here, so that it is given back
             self._release = self._ledger.open_release(
                 budget=self.budget,
@@ -679,6 +665,24 @@ class Curator:
             # Older versions declared none, so that any query may have been made.
             "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }
+
+
+def _require_continued(
+    release: Release, composition: str, facts: dict[str, Any], plan: list[dict[str, Any]] | None
+) -> None:
+    """Refuses to go on with a release in another way than it was opened; older versions stated fewer facts.
+
+    Raises:
+        ValueError: which says what is another.
+    """
+    if release.composition != composition:
+        raise ValueError(f"Release {release.id} composes by {release.composition!r}.")
+    # Noise that is changed after an answer depends on that answer, which a plan's accounting excludes.
+    if release.description.get("plan") != plan:
+        raise ValueError(f"Release {release.id} was opened with another plan. Continue it with the same.")
+    for fact, value in facts.items():
+        if release.description.get(fact, value) != value:
+            raise ValueError(f"Release {release.id} was opened with another `{fact}`. Continue it with the same.")
 
 
 def _require_ours(schema: Schema) -> None:
