@@ -56,6 +56,17 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Torch computes on one thread: sums are added in one order."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="module")
 def master(made, tmp_path_factory) -> Path:
     """Where `made`, a fixture of the module that asks, was saved once."""

@@ -17,19 +17,13 @@ from counterfoil.networks.network import Network  # noqa: E402
 from counterfoil.networks.penalized_gradient import LossTerm  # noqa: E402
 from gradient_batches import answer, batch_of, features_of, replaced, starts_of, table_of  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 M, L = 0.5, 0.25
 REPLACE = NeighboringRelation.REPLACE_ONE
 SIZES = [(1, 1), (3, 2), (1, 4)]
 ROWS = np.array([[0.01, 1.0], [0.01, -1.0], [-0.01, 1.0], [-0.01, -1.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]])
 """At either end or in the middle, with Jacobians that point along either input."""
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def query_of(sizes: tuple[int, int], protects: str, *, turned: bool = False) -> GeneratorGradient:

@@ -37,19 +37,13 @@ from counterfoil.schema.schema import Schema  # noqa: E402
 from counterfoil.transport.rank_gradient import WassersteinGradient  # noqa: E402
 from gradient_batches import answer, batch_of, features_of, replaced  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 DELTA = 0.01
 STEPS = [1, 10]
 RUNS = 60_000
 BOUND, NORM = 0.5, 0.25
 LINE = PublicDraws(np.ones((1, 1)))
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def plain_linear() -> Network:

@@ -42,19 +42,13 @@ from gradient_batches import (  # noqa: E402
     transport_query,
 )
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 KINDS = {LossGradient, TransportGradient, GeneratorGradient}
 SCALES = st.sampled_from([0.3, 3.0, 100.0, 1e8, 1e200])
 CLIPPINGS = st.sampled_from(["spectral", "components"])
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def rng_of(seed: int) -> np.random.Generator:

@@ -36,6 +36,8 @@ from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise  # noq
 from counterfoil.schema.schema import Schema  # noqa: E402
 from training_tables import BUDGET, SCHEMA, curator_of, ledger_at, people  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 FEATURES = TrainingFeatures(SCHEMA, ("outcome",), ("sex",), ("sex",))
 INPUTS = len(FEATURES.input_names)
 LOSS = LossTerm("logistic", (0, 1), 1.0, 3.0)
@@ -43,14 +45,6 @@ COUNTS = MarginalCounts(SCHEMA.domain, (("sex",),))
 WORST = WorstApproximatedMarginal((("sex",),), (np.zeros(2, dtype=np.int64),), np.ones(1), np.zeros(1))
 NOISE = SubsampledGaussianNoise(3.0, 0.3, 4)
 WIDE = SubsampledGaussianNoise(30.0, 1.0, 4)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def sizes_of() -> tuple[int, int]:

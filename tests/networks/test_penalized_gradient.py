@@ -22,19 +22,13 @@ from counterfoil.networks.penalized_gradient import (  # noqa: E402
 )
 from counterfoil.transport.rank_gradient import random_directions, sliced_gradient  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 FAR = 1e6
 INPUTS = 3
 SIZES = (4, 6, 3)
 STARTS = (0, 4, 10, 13)
 PAIRS = ((0, 1, 0.7), (1, 2, 0.4), (0, 2, 1.3))
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 # Oracles, from the definitions

@@ -46,6 +46,8 @@ from counterfoil.training import (  # noqa: E402
 from counterfoil.training.changed_rows import ChangedRowsWarning  # noqa: E402
 from training_tables import ROWS, SCHEMA, ledger_at, people  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SOURCE = Path(counterfoil.__file__).parent
 PARITY = {"target": "outcome", "protected": "sex"}
 SHORT = {"iterations": 6, "batch_share": 0.5, "seed": 3}
@@ -61,14 +63,6 @@ MODELS: dict[str, tuple[Any, dict]] = {
     "regressor of two": (FairRegressor, {"target": ("score", "age"), "protected": ("sex",)}),
     "encoder": (lambda **changes: FairEncoder(hidden=(4,), **changes), {"protected": "sex"}),
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -26,17 +26,11 @@ from counterfoil.training.descent import Descent, Optimizer  # noqa: E402
 from counterfoil.training.private_run import Schedule, train  # noqa: E402
 from training_tables import BUDGET, SCHEMA, curator_of, ledger_at  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 FEATURES = TrainingFeatures(SCHEMA, ("outcome",), ("sex",), ("sex",))
 SCHEDULE = Schedule(10, 0.25, parts=4)
 ADAM = Optimizer(learning_rate=0.1)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

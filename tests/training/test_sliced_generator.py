@@ -25,18 +25,12 @@ from counterfoil.schema.real import Real  # noqa: E402
 from counterfoil.schema.schema import Schema  # noqa: E402
 from counterfoil.training import SlicedWassersteinGenerator  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 NUMBERS = (Real("dose", 0, 10), Integer("score", -50, 50))
 ONE, TWO = Schema(NUMBERS), Schema((*NUMBERS, Categorical("clinic", ("new", "old", "third"))))
 SIDES = ("clinic", "old", "new")
 SHORT = {"iterations": 5, "batch_share": 0.3, "hidden": (4,), "projections": 4, "seed": 3}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
