@@ -11,6 +11,7 @@ from counterfoil.discovery.bought_facts import counted, coverage
 from counterfoil.discovery.bought_lengths import UNITS as LENGTHS
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare
+from counterfoil.listing import first_few
 from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
@@ -103,7 +104,6 @@ def _categories(answers: DiscoveredColumn) -> str:
     listed = answers.categories or tuple((str(code), count) for code, count in answers.codes)
     names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     noise = "" if answers.categories else "; some may be noise"
     within = share_range(covered, error, answers.together)
-    return f"{', '.join(names[:_MOST_NAMES])}{more}: {percent(covered)} ({within}){noise}"
+    return f"{first_few(names, _MOST_NAMES)}: {percent(covered)} ({within}){noise}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from counterfoil.alike import columns_named, grouped
 from counterfoil.blocks import IN_JSON, Alarm, wrapped
 from counterfoil.evaluation.fact_blocks import broken_facts, notes
+from counterfoil.listing import first_few
 from counterfoil.schema.errors import open_facts
 
 if TYPE_CHECKING:
@@ -125,8 +126,7 @@ def _of_draft(draft: Checkable) -> Iterator[str]:
     """What of a draft was not checked, and what nobody confirmed."""
     yield "\nThe schema is a draft, and no release can be made of it."
     if draft.to_confirm:
-        more = f" and {len(draft.to_confirm) - _MOST_NAMED:,} more" if len(draft.to_confirm) > _MOST_NAMED else ""
-        named = f"{', '.join(draft.to_confirm[:_MOST_NAMED])}{more}"
+        named = first_few(draft.to_confirm, _MOST_NAMED)
         yield wrapped(f"Checked as it stands, and still to be confirmed from public knowledge: {named}.")
     if draft.open:
         yield "Not checked, as this is not said yet:"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.blocks import IN_JSON, Block, wrapped
+from counterfoil.listing import first_few
 
 if TYPE_CHECKING:
     from counterfoil.evaluation.comparison import Comparison
@@ -58,9 +59,7 @@ def _unread(columns: list[ColumnComparison]) -> str:
 def _named(shares: dict[str, float]) -> str:
     """Columns with their shares above 0, the largest first."""
     most = sorted((name for name in shares if shares[name]), key=lambda name: -shares[name])
-    named = ", ".join(f"{name} {100 * shares[name]:.3g}%" for name in most[:_MOST_CATEGORIES])
-    more = f" and {len(most) - _MOST_CATEGORIES:,} more columns" if len(most) > _MOST_CATEGORIES else ""
-    return named + more
+    return first_few([f"{name} {100 * shares[name]:.3g}%" for name in most], _MOST_CATEGORIES, of="columns")
 
 
 def _shares(columns: list[ColumnComparison]) -> Any:
@@ -146,19 +145,15 @@ def _categories(column: ColumnComparison, values: bool) -> Iterator[str]:
     if (categories := column.categories) is None:
         return
     if never := categories.never_made:
-        named = f": {_listed(list(never))}" if values else ""
+        named = f": {first_few(list(never), _MOST_CATEGORIES)}" if values else ""
         yield f"{column.name}: {_counted(len(never))} of real rows never made{named}."
     if outside := categories.outside:
         most = sorted(outside, key=lambda text: -outside[text])
-        named = f": {_listed([f'{text} ({outside[text]:,})' for text in most])}" if values else ""
+        counted = [f"{text} ({outside[text]:,})" for text in most]
+        named = f": {first_few(counted, _MOST_CATEGORIES)}" if values else ""
         cells = sum(outside.values())
         yield f"{column.name}: {_counted(len(outside))} of {cells:,} real rows not in the schema{named}."
 
 
 def _counted(categories: int) -> str:
     return "1 category" if categories == 1 else f"{categories:,} categories"
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_CATEGORIES:,} more" if len(names) > _MOST_CATEGORIES else ""
-    return ", ".join(names[:_MOST_CATEGORIES]) + more

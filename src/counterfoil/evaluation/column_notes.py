@@ -23,6 +23,7 @@ from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.thousands_notes import ThousandsCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
+from counterfoil.listing import first_few
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
@@ -276,12 +277,14 @@ class NoteCounts:
         if stated:
             one, more = ("category", "categories") if column.kind == "categorical" else ("value", "values")
             what = f"{more} never occur" if len(stated) > 1 else f"{one} never occurs"
-            yield self._note("never_occurs", f"{len(stated):,} declared {what}: {_named(stated)}", len(stated), stated)
+            yield self._note(
+                "never_occurs", f"{len(stated):,} declared {what}: {first_few(stated, MOST_NAMED)}", len(stated), stated
+            )
         words = [word for word in column.missing_values if word and not self._was_seen(word)]
         if words:
             verb = "words for missing never occur" if len(words) > 1 else "word for missing never occurs"
             # Between quotes: a word may be a point.
-            named = _named([spelled(word) for word in words])
+            named = first_few([spelled(word) for word in words], MOST_NAMED)
             yield self._note("missing_word_never_occurs", f"{len(words):,} declared {verb}: {named}", len(words), words)
 
     def _texts_of_numbers(self) -> Iterator[ColumnNote]:
@@ -401,8 +404,3 @@ def _days_of_month(column: Instant, numbers: np.ndarray) -> np.ndarray:
         days = (numbers if zone is None else wall_seconds(numbers, zone)) // SECONDS_PER_DAY
     dates = days.astype("datetime64[D]")
     return np.unique((dates - dates.astype("datetime64[M]")).astype(np.int64) + 1)
-
-
-def _named(stated: Sequence[str]) -> str:
-    more = f" and {len(stated) - MOST_NAMED:,} more" if len(stated) > MOST_NAMED else ""
-    return ", ".join(stated[:MOST_NAMED]) + more

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.related_rows import is_population
+from counterfoil.listing import first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import Clamping, bound_text, clamping_of
 from counterfoil.schema.column import Column
@@ -47,9 +48,8 @@ def bounds_sentences(schema: Schema, columns: Iterable[str]) -> tuple[str, ...]:
     clamped = [(name, clamping) for name in columns if (clamping := clamping_of(schema[name])) is not None]
     if not clamped:
         return ()
-    named = ", ".join(f"{name} {clamping.lower} to {clamping.upper}" for name, clamping in clamped[:_MOST])
-    more = f" and {len(clamped) - _MOST:,} more columns" if len(clamped) > _MOST else ""
-    return (f"values beyond the declared bounds count as the bound: {named}{more}",)
+    named = [f"{name} {clamping.lower} to {clamping.upper}" for name, clamping in clamped]
+    return (f"values beyond the declared bounds count as the bound: {first_few(named, _MOST, of='columns')}",)
 
 
 def _averaged(column: Column, within: tuple[float, float]) -> str:

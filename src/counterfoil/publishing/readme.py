@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from counterfoil.listing import first_few
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
 from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
@@ -137,9 +138,8 @@ def _in_pandas(contents: Contents) -> str:
     lost = [f"{plain(label)} of {plain(name, most=40)}" for name, label in found if label in _MISSING_IN_PANDAS]
     if not lost:
         return ""
-    more = f" and {len(lost) - _MOST_LOST:,} more" if len(lost) > _MOST_LOST else ""
     return (
-        f"; `pandas.read_csv` takes {', '.join(lost[:_MOST_LOST])}{more}, which the table has as values, for missing, "
+        f"; `pandas.read_csv` takes {first_few(lost, _MOST_LOST)}, which the table has as values, for missing, "
         "unless `keep_default_na=False` says otherwise, with `na_values` for what stands for missing"
     )
 

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from counterfoil.curator.queries.marginal import MarginalCounts
+from counterfoil.listing import first_few
 
 _MATTER = "asks for those that matter."
 _MOST_NAMED = 5
@@ -69,10 +70,10 @@ def _sets_left_out(document: Mapping[str, Any]) -> str:
     left = [clique for clique in asked if not any(set(clique) <= columns for columns in counted)]
     if not left:
         return "All sets of the workload are among them."
-    more = f" and {len(left) - _MOST_NAMED:,} more" if len(left) > _MOST_NAMED else ""
+    named = first_few([" with ".join(clique) for clique in left], _MOST_NAMED, between="; ")
     return (
         f"Noisy scores left out {len(left):,} of the {len(asked):,} sets of the workload: "
-        f"{'; '.join(' with '.join(clique) for clique in left[:_MOST_NAMED])}{more}. `--method direct --workload FILE` "
+        f"{named}. `--method direct --workload FILE` "
         "counts the sets that it lists."
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from counterfoil.listing import first_few
 from counterfoil.pictures.labels import short
 
 MOST = 12
@@ -11,9 +12,8 @@ MOST = 12
 
 
 def named(names: Sequence[str], most: int = MOST, longest: int = 60) -> str:
-    """The names, short, with commas; of many the first `most` and how many more there are."""
-    listed = ", ".join(short(name, longest) for name in names[:most])
-    return listed if len(names) <= most else f"{listed} and {len(names) - most:,} more"
+    """`first_few` of the names, each short."""
+    return first_few([short(name, longest) for name in names], most)
 
 
 def pair_named(pair: Sequence[str]) -> str:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from counterfoil.listing import first_few
+
 _ALIKE = 3
 """From so many columns on, what is open for all of them is said once."""
 _MOST_NAMED = 20
@@ -44,8 +46,7 @@ def open_facts(confirm: Sequence[Unconfirmed]) -> list[str]:
         if len(alike) < _ALIKE:
             lines.append(f"  {name}: {fact}")
         elif name == alike[0]:
-            more = f" and {len(alike) - _MOST_NAMED:,} more" if len(alike) > _MOST_NAMED else ""
-            lines.append(f"  {', '.join(alike[:_MOST_NAMED])}{more}: {fact}")
+            lines.append(f"  {first_few(alike, _MOST_NAMED)}: {fact}")
     return lines
 
 

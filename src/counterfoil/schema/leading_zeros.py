@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from counterfoil.listing import first_few
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.schema import Schema
 
@@ -35,8 +36,7 @@ def zeros_lost(schema: Schema) -> str:
     ]
     if not named:
         return ""
-    listed = ", ".join(named[:_MOST_NAMED]) + (f" and {len(named) - _MOST_NAMED:,} more" if named[_MOST_NAMED:] else "")
     return (
-        f"Integers are written without leading zeros, 00123 as 123. If {listed} may have some, declare `digits`, such "
-        "as digits = 5, or list the codes as texts in `values`."
+        f"Integers are written without leading zeros, 00123 as 123. If {first_few(named, _MOST_NAMED)} may have some, "
+        "declare `digits`, such as digits = 5, or list the codes as texts in `values`."
     )
