@@ -14,6 +14,7 @@ from counterfoil.discovery.bought_facts import is_empty
 from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare, may_hide, may_number_rows
 from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
 from counterfoil.fidelity.schema_check import SchemaWarning
+from counterfoil.listing import first_few
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.instant import Datetime
 from counterfoil.schema.integer import Integer
@@ -179,8 +180,7 @@ def _voted(made: BoughtSchema) -> frozenset[str]:
 
 
 def _named(columns: Sequence[str]) -> str:
-    more = len(columns) - _MOST_NAMED
-    return ", ".join(columns[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return first_few(columns, _MOST_NAMED)
 
 
 def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
@@ -271,9 +271,8 @@ def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
         )
     dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
     if len(dates) > 1:
-        named, more = ", ".join(dates[:_MOST_NAMED]), len(dates) - _MOST_NAMED
         yield (
-            f"Where one of {named}{f' and {more} more' if more > 0 else ''} never comes before another, as a discharge "
-            f"never before its admission, add the rule to {out}: noise knows no order. Where lengths matter, count "
-            "what lies between the two: `between`."
+            f"Where one of {_named(dates)} never comes before another, as a discharge never before its admission, add "
+            f"the rule to {out}: noise knows no order. Where lengths matter, count what lies between the two: "
+            "`between`."
         )

@@ -20,6 +20,7 @@ from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
 from counterfoil.graphical_model.minimax import closest_table, closest_weights, require_enumerable, require_few_tables
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
+from counterfoil.listing import first_few
 from counterfoil.marginals.foreseen_total import require_total
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.one_way import one_way_warnings, smooth_columns
@@ -246,10 +247,9 @@ def require_model_size(domain: Domain, cliques: tuple[Clique, ...], max_model_si
         if tree.megabytes <= max_model_size:
             return
         largest, cells = max(tree.cliques, key=domain.size), tree.cells
-    more = f" and {len(largest) - _MOST_NAMED} more" if len(largest) > _MOST_NAMED else ""
     raise ValueError(
         f"The model needs {_amount(cells * BYTES_PER_CELL // 1_000_000)} MB, more than `max_model_size` = "
-        f"{max_model_size:g}. Its largest part joins {', '.join(largest[:_MOST_NAMED])}{more} in "
+        f"{max_model_size:g}. Its largest part joins {first_few(largest, _MOST_NAMED)} in "
         f"{_amount(domain.size(largest))} cells. Ask for fewer marginals that share columns, give these columns fewer "
         "bins in the schema, or raise `max_model_size`."
     )

@@ -5,6 +5,7 @@ Public: it follows from the schema alone.
 
 from __future__ import annotations
 
+from counterfoil.listing import first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.instant import Datetime
 from counterfoil.schema.made_up_times import made_up_parts
@@ -23,13 +24,8 @@ def even_moments(schema: Schema) -> list[str]:
         if isinstance(column, Datetime) and (parts := made_up_parts(column)):
             lost.setdefault(parts, []).append(column.name)
     return [
-        f"Moments of {_listed(names)} are drawn anywhere within cells of a day or more, which are all that was "
-        f"counted: their {parts} are made up. Where these matter, a finer `resolution` counts them, or a column of "
-        'their own in the table. Where the table has days alone, all at midnight, declare kind = "date".'
+        f"Moments of {first_few(names, _MOST_NAMED)} are drawn anywhere within cells of a day or more, which are "
+        f"all that was counted: their {parts} are made up. Where these matter, a finer `resolution` counts them, or a "
+        'column of their own in the table. Where the table has days alone, all at midnight, declare kind = "date".'
         for parts, names in lost.items()
     ]
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
