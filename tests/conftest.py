@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import duckdb_again
 import postgres_server
+from command_line import Office, make_office
 from counterfoil import kept_files
 
 # Tests never depend on the clock: an example may take longer on a busy machine, or where it compiles something.
@@ -54,6 +55,12 @@ def interruptible() -> Iterator[None]:
     yield
     if before is not None:  # a library may have set it in C
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
+    """The command line in a folder of its own, with a small table; some tests have their own, with more in it."""
+    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @pytest.fixture

@@ -15,16 +15,11 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from command_line import SCHEMA, Office, make_office
+from command_line import SCHEMA, Office
 from counterfoil import Ledger
 from counterfoil.receipt.json_schema import receipt_schema
 from counterfoil.receipt.receipt import Receipt
 from receipt_pages import epsilons
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def test_a_table_in_a_table_and_its_receipt_out(office: Office) -> None:

@@ -14,14 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from command_line import SCHEMA, Office, make_office
+from command_line import SCHEMA, Office
 from counterfoil.cli import failure
 from counterfoil.cli.app import run
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def line(number: int, text: str) -> Callable[[], None]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from command_line import SCHEMA, Office, make_office
+from command_line import SCHEMA, Office
 
 FACTS = """
 [[derived]]
@@ -22,11 +20,6 @@ then = "age >= 40"
 columns = ["sex", "income"]
 values = [["female", "high"]]
 """
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def records() -> list[tuple[str, int, str]]:

@@ -6,14 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Office, make_office
+from command_line import Office
 
 SCHEMA = ("--schema", "people.toml")
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

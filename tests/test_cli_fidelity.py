@@ -7,15 +7,8 @@ from typing import Any
 
 import pytest
 
-from command_line import Office, make_office
 from counterfoil.cli.synth_report import worst_columns
 from counterfoil.receipt.noisy_measure import NoisyMeasure
-
-
-@pytest.fixture
-def office(tmp_path, capsys, monkeypatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
-
 
 MADE = "people.synthetic.parquet", "--receipt", "people.synthetic.receipt.json"
 

@@ -6,15 +6,10 @@ import json
 
 import pytest
 
-from command_line import Office, make_office
+from command_line import Office
 
 MADE = "people.synthetic.parquet"
 SEEDED = "--delta", "1e-6", "--seed", "1", "--not-private", "--quiet"
-
-
-@pytest.fixture
-def office(tmp_path, capsys, monkeypatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @pytest.fixture

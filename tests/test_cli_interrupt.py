@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.cli import synth_run
 from counterfoil.receipt.receipt import Receipt
 
@@ -72,11 +72,6 @@ sys.addaudithook(interrupt)
 main()
 """
 """Runs a command that is interrupted as a module is imported, within code that was made of a text."""
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def heed_interrupts() -> None:

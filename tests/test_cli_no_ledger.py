@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import SCHEMA, Office, make_office
+from command_line import SCHEMA, Office
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.terminal import Terminal
 from counterfoil.ledger.no_ledger import NO_LEDGER, NoLedgerWarning, warn_without_ledger
@@ -20,11 +20,6 @@ TRAIN = (
     *("train", "dp-sgd", "people.csv", "--schema", "people.toml", "--epsilon", "2", "--target", "income"),
     *("--iterations", "2", "--hidden", "none", "--out", "model"),
 )
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize("command", [SYNTH, CHECK, SCHEMA_BOUGHT, TRAIN], ids=lambda command: command[0])

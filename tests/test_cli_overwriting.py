@@ -14,18 +14,13 @@ import pytest
 from pyarrow import csv, parquet
 
 import counterfoil
-from command_line import Ended, Office, make_office
+from command_line import Ended, Office
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator import source_facts
 from counterfoil.curator.sources import opening
 from counterfoil.kept_files import kept_source, require_apart, same_place
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.receipt import Receipt
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def contents(folder: Path) -> dict[str, bytes | str]:

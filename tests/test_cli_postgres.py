@@ -11,18 +11,13 @@ import pyarrow.csv
 import pytest
 
 import counterfoil
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil import Ledger
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.schema.schema import Schema
 from postgres_server import ADMINISTRATOR, READER, Server
-
-
-@pytest.fixture
-def office(tmp_path, capsys, monkeypatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Ended, Office, make_office
+from command_line import Ended, Office
 from counterfoil.cli.failure import failure_of
 from counterfoil.cli.outputs import Outputs, require_free, require_writable
 from counterfoil.curator.account import Account
@@ -22,11 +22,6 @@ from counterfoil.receipt.receipt import Receipt
 
 ANSWERS = "people.synthetic.answers"
 TABLE, RECEIPT = "people.synthetic.parquet", "people.synthetic.receipt.json"
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 LATER = "This release was begun by an earlier run and finished by a later one, which took the table to be the same"

@@ -10,7 +10,6 @@ import pytest
 import typer
 
 import counterfoil as cf
-from command_line import Office, make_office
 from counterfoil.cli.row_count import row_count
 
 WRITTEN = {"5000": 5000, "1e8": 10**8, "2.5e6": 2_500_000, "1_000_000": 10**6, " 12 ": 12, "-3": -3, "1E+3": 1000}
@@ -26,11 +25,6 @@ def test_whole_numbers_are_read_as_they_are_written(text):
 def test_anything_else_is_refused_with_the_remedy(text):
     with pytest.raises(typer.BadParameter, match="whole number, such as 5000 or 1e8"):
         row_count(text)
-
-
-@pytest.fixture
-def office(tmp_path, capsys, monkeypatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def test_the_command_draws_so_many_rows(office):

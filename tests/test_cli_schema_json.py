@@ -9,22 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pytest
 import typer
 from pyarrow import parquet
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.cli.app import app
 from counterfoil.cli.schema_file import facts_of
 from counterfoil.receipt.receipt import Receipt
 
 WITHOUT_FACTS = {"counterfoil demo"}
 """A tour in words, for people: what it shows is made by other commands, which have `--json`."""
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:

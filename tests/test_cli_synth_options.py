@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.cli.synth_advice import unit_advice
 from counterfoil.methods.method import DEFAULT_DELTA
@@ -17,11 +17,6 @@ from counterfoil.schema import Schema
 from counterfoil.synthesis.saved import load_kept
 
 TABLE, RECEIPT, MODEL = "people.synthetic.parquet", "people.synthetic.receipt.json", "people.synthetic.release"
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def test_a_receipt_is_signed_and_the_ledger_keeps_its_hash(office: Office) -> None:

@@ -7,14 +7,13 @@ import itertools
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.cli import terminal
 from counterfoil.cli.durations import about, coarse, seconds_of
 from counterfoil.cli.outputs import Outputs
@@ -24,11 +23,6 @@ from counterfoil.receipt.receipt import Receipt
 from ticking import Ticks
 
 ANSWERS, RECEIPT = "people.synthetic.answers", "people.synthetic.receipt.json"
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @given(st.integers(0, 99), st.integers(0, 999), st.integers(0, 9999))

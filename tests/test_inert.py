@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.cli.app import run
 from counterfoil.cli.terminal import Terminal, complain
 from counterfoil.inert import inert, inert_document
@@ -99,11 +99,6 @@ def test_json_holds_no_control_characters(capsys: pytest.CaptureFixture[str]) ->
     printed = capsys.readouterr().out
     assert json.loads(printed) == {"text": FORGED, FORGED: 1}
     assert not any(one in printed.replace("\n", "") for one in DANGEROUS)
-
-
-@pytest.fixture
-def office(tmp_path, capsys, monkeypatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def test_fields_of_a_receipt_can_not_forge_its_page(office: Office) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.json_text import DEEPEST, json_file, parsed_json
 from counterfoil.methods.evolution import EvolutionCheckpoint
 from counterfoil.receipt.receipt import Receipt
@@ -73,11 +73,6 @@ def test_infinity_is_read_where_a_program_wrote_it() -> None:
     assert parsed_json("[Infinity]", finite=False) == [float("inf")]
     with pytest.raises(ValueError, match="finite numbers"):
         parsed_json("[1e400]", finite=False)
-
-
-@pytest.fixture
-def office(tmp_path, capsys, monkeypatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 @pytest.mark.parametrize("text", [DEEP, '{"format": "counterfoil.receipt", "format": "x"}', '{"a": 1e999}'])

@@ -10,16 +10,11 @@ import pandas as pd
 import pytest
 
 import counterfoil as cf
-from command_line import SCHEMA, Office, make_office
+from command_line import SCHEMA, Office
 from counterfoil.ledger.errors import LedgerError
 from counterfoil.ledger.no_ledger import NoLedgerWarning
 
 NARROW = SCHEMA.replace("upper = 99", "upper = 40")
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def test_a_check_says_what_the_command_prints(office: Office) -> None:

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.alike import grouped
 from counterfoil.evaluation.alike_notes import note_key, said_of
 from counterfoil.evaluation.column_notes import ColumnNote
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def said(notes: list[ColumnNote]) -> list[str]:

@@ -5,21 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.accounting.budget import Budget
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, ReleaseClosed
 from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
 
 BUDGET = Budget(1.0, 1e-9)
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def reserved(ledger: Ledger) -> Release:

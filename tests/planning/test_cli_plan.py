@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command_line import Ended, Office, make_office
+from command_line import Ended, Office
 from counterfoil.cli.app import run
 from counterfoil.cli.plan_report import outlook_svg
 from counterfoil.pictures.outlook import Course, described, outlook_picture, ticks
@@ -19,11 +19,6 @@ from counterfoil.planning import plan
 from counterfoil.schema import Schema
 
 GIVEN = ("--schema", "people.toml", "--rows", "200", "--jobs", "1", "--runs", "2", "--method", "independent")
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
 
 
 def planned(office: Office, *arguments: str) -> Ended:

@@ -8,17 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command_line import Office, make_office
+from command_line import Office
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.planning import plan
 from counterfoil.planning.like import like, read_like
 from counterfoil.schema import Schema
-
-
-@pytest.fixture
-def office(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Office:
-    return make_office(tmp_path, capsys, monkeypatch)
-
 
 CODES = {"a": np.arange(100), "b": np.arange(100) % 7}
 
