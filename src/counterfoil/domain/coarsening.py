@@ -25,7 +25,7 @@ class Coarsening:
 
     def __post_init__(self) -> None:
         # Copies that nobody can change after they were checked: counting writes where they point.
-        object.__setattr__(self, "codes", {name: _frozen(self.codes[name]) for name in self.fine.attributes})
+        object.__setattr__(self, "codes", {name: frozen(self.codes[name]) for name in self.fine.attributes})
         for name, codes in self.codes.items():
             used = np.unique(codes)
             if codes.shape != (self.fine[name],) or not np.array_equal(used, np.arange(len(used))):
@@ -57,7 +57,7 @@ class Coarsening:
         return coarse_zeros
 
 
-def _frozen(codes: np.ndarray) -> np.ndarray:
+def frozen(codes: np.ndarray) -> np.ndarray:
     """A read-only int64 copy of `codes`, which are whole numbers."""
     copy = np.array(codes).astype(np.int64, casting="safe")
     copy.setflags(write=False)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from counterfoil.domain.coarsening import frozen
 from counterfoil.domain.domain import Clique, Domain
 
 
@@ -27,7 +28,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         for field in ("members", "begins"):
-            object.__setattr__(self, field, _frozen(getattr(self, field)))
+            object.__setattr__(self, field, frozen(getattr(self, field)))
         known = type(self.domain) is Domain and all(type(name) is str for name in self.domain.attributes)
         count = len(self.domain.attributes)
         if not (known and self.members.min(initial=0) >= 0 and self.members.max(initial=-1) < count):
@@ -88,7 +89,7 @@ class StackedCounts:
     def __post_init__(self) -> None:
         if type(self.layout) is not Layout or self.values.shape != (int(self.layout.starts[-1]),):
             raise ValueError("Stacked counts must have one number for each cell of their layout.")
-        object.__setattr__(self, "values", _frozen(self.values))
+        object.__setattr__(self, "values", frozen(self.values))
 
     @cached_property
     def largest_total(self) -> float:
@@ -98,10 +99,3 @@ class StackedCounts:
     def brought_parts(self) -> Sequence[object]:
         """Nothing runs a user's code: numbers, as was checked."""
         return ()
-
-
-def _frozen(numbers: np.ndarray) -> np.ndarray:
-    """A read-only int64 copy of whole numbers."""
-    copy = np.array(numbers).astype(np.int64, casting="safe")
-    copy.setflags(write=False)
-    return copy

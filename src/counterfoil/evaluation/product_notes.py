@@ -16,7 +16,7 @@ from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.factors import factor_text
 from counterfoil.evaluation.stored_digits import MOST_DIGITS, as_stored, has_digits, stored_digits
-from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, missing_apart, numbers_of
+from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, derive_text, missing_apart, numbers_of
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.integer import Integer
@@ -143,7 +143,7 @@ class ProductCounts:
             if text := whole[relation.target]:
                 plain = self._expression(relation, {})
                 name = self._names[relation.target]
-                said_so = _text(plain, text) + missing_apart(relation.apart)
+                said_so = derive_text(plain, text) + missing_apart(relation.apart)
                 yield ColumnNote(name, "product", said_so, relation.evidence, expression=text)
 
     def _is_no_chance(self, relation: _Relation) -> bool:
@@ -267,11 +267,4 @@ def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool,
         relation.one,
         relation.other or 0,
         relation.target,
-    )
-
-
-def _text(plain: str, expression: str) -> str:
-    return (
-        f"in all records it is {plain}, and hardly a row of a copy will keep to it. Where that is what it means, "
-        f'make it a derived column with expression = "{expression}".'
     )

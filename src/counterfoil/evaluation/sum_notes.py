@@ -70,7 +70,7 @@ class SumCounts:
             if text := self._expression(solved.target, system.given(solved.target)):
                 plain, name = sum_text(solved.plain, self._names), self._names[solved.target]
                 apart = int(relation.apart[relation.places.index(solved.target)])
-                said_so = _text(plain, text) + missing_apart(apart)
+                said_so = derive_text(plain, text) + missing_apart(apart)
                 yield ColumnNote(name, "sum", said_so, relation.count, expression=text)
 
     def _is_known(self, relation: LinearRelation) -> bool:
@@ -126,7 +126,8 @@ def _rank(relation: LinearRelation) -> tuple[bool, list[int]]:
     return relation.constant != 0, relation.places
 
 
-def _text(plain: str, expression: str) -> str:
+def derive_text(plain: str, expression: str) -> str:
+    """What a column that follows from others is, and how to declare that."""
     return (
         f"in all records it is {plain}, and hardly a row of a copy will keep to it. Where that is what it means, "
         f'make it a derived column with expression = "{expression}".'

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterfoil.features.feature_map import UNIT, scaled_to_unit
+from counterfoil.features.feature_map import UNIT, input_names_of, scaled_to_unit
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 
@@ -35,7 +35,7 @@ class ActiveFeatures:
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """The names of the features of each column."""
-        return tuple(_names(column) for column in self.columns)
+        return tuple(input_names_of(column) for column in self.columns)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -71,9 +71,3 @@ class ActiveFeatures:
         absent = np.isnan(scaled)
         # A column that is never missing has no such number: what is clamped into bounds is a number.
         return (absent & column.missing).astype(np.int64), np.where(absent, UNIT if column.missing else 0.0, scaled)
-
-
-def _names(column: Column) -> tuple[str, ...]:
-    if not column.is_ordered:
-        return tuple(f"{column.name} = {label}" for label in column.labels)
-    return (column.name, *([f"{column.name} is missing"] if column.missing else []))

@@ -157,3 +157,10 @@ def scaled_to_unit(column: Column, numbers: np.ndarray) -> np.ndarray:
     if not lower < upper:
         return np.where(np.isnan(numbers), np.nan, 0.0)
     return np.clip(np.rint((numbers - lower) * (2 * UNIT / (upper - lower)) - UNIT), -UNIT, UNIT)
+
+
+def input_names_of(column: Column) -> tuple[str, ...]:
+    """What a model is given of a column: one number for each label, or its value and whether it is missing."""
+    if not column.is_ordered:
+        return tuple(f"{column.name} = {label}" for label in column.labels)
+    return (column.name, *([f"{column.name} is missing"] if column.missing else []))

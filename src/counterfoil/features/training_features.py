@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from counterfoil.features.feature_map import UNIT, scaled_to_unit
+from counterfoil.features.feature_map import UNIT, input_names_of, scaled_to_unit
 from counterfoil.schema.column import Column
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.schema import Schema
@@ -72,7 +72,7 @@ class TrainingFeatures:
     @cached_property
     def input_names(self) -> tuple[str, ...]:
         """The name of each input."""
-        return tuple(name for column in self.columns for name in _names(column))
+        return tuple(name for column in self.columns for name in input_names_of(column))
 
     @property
     def target_classes(self) -> int:
@@ -131,9 +131,3 @@ class TrainingFeatures:
         absent = np.isnan(scaled)
         value = np.where(absent, 0.0, scaled)[:, None]
         return np.concatenate([value, absent[:, None]], axis=1) if column.missing else value
-
-
-def _names(column: Column) -> tuple[str, ...]:
-    if not column.is_ordered:
-        return tuple(f"{column.name} = {label}" for label in column.labels)
-    return (column.name, *([f"{column.name} is missing"] if column.missing else []))

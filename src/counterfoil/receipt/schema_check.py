@@ -20,7 +20,7 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.alike import columns_named, grouped
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.noise.laplace import LaplaceNoise
-from counterfoil.schema import Schema
+from counterfoil.receipt.good_for_check import schema_of
 from counterfoil.schema.discovered import count_range, share_range
 from counterfoil.schema.former_words import FORMER_REMEDIES
 from counterfoil.schema.placement import PLACEMENTS, Placement
@@ -334,7 +334,7 @@ def _contradictions(document: Mapping[str, Any]) -> Iterator[str]:
         return
     if bought := check_charges(document):
         yield f"Charge {bought[0]} bought a schema check, and its counts are missing from this receipt."
-    elif section is not None and (schema := _schema(document)) is not None and SchemaPlacement.of(schema) is not None:
+    elif section is not None and (schema := schema_of(document)) is not None and SchemaPlacement.of(schema) is not None:
         yield (
             "This receipt states that the schema needs no check, and its schema has columns that clamp, move or drop "
             "values: nothing here says how many."
@@ -361,21 +361,13 @@ def _charge_problems(document: Mapping[str, Any], noisy: NoisyPlacements) -> Ite
 
 def _words_problems(document: Mapping[str, Any], noisy: NoisyPlacements) -> Iterator[str]:
     """Whether bounds and formats are those of the schema, where the receipt has it."""
-    if (schema := _schema(document)) is None:
+    if (schema := schema_of(document)) is None:
         return  # `unvouched` lists them, or it is already a problem of the answers
     columns = {column.name: column for column in schema.synthesized}
     for column in noisy.columns:
         name = column.words.name
         if name not in columns or ColumnWords.of(columns[name]) != column.words:
             yield f"The schema check states other facts of column {name!r} than the schema of the release."
-
-
-def _schema(document: Mapping[str, Any]) -> Schema | None:
-    """The schema of the release; None where the receipt has none, or one that can't be read."""
-    try:
-        return Schema.from_release(document["answers"]["schema"] + "\n")
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
-        return None
 
 
 def _alike(one: Any, other: Any) -> bool:

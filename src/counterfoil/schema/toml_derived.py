@@ -15,6 +15,7 @@ from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.lookup import Entry
 from counterfoil.schema.patterns import Pattern, matches
+from counterfoil.schema.toml_lists import text_of
 from counterfoil.schema.values import has_two_readings, parse_number
 
 Item = Column | Identifier | Pattern | Derived
@@ -54,7 +55,7 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
     Raises:
         SchemaError: which names the column and the key.
     """
-    name = _text(f"derived {position}: ", "name", table.get("name", ""))
+    name = text_of(f"derived {position}: ", "name", table.get("name", ""))
     if not name:
         raise SchemaError(f"derived {position} needs `name`: the column's.")
     place = f"column {name!r} (derived): "
@@ -63,7 +64,7 @@ def read_derived(position: int, table: Mapping[str, Any], lists: CodeLists) -> D
             raise SchemaError(f"{place}unknown key `{key}`.{_meant(key)}")
     if "kind" not in table:
         raise SchemaError(f"{place}it needs `kind`: that of its values.")
-    kind, expression = (_text(place, key, table.get(key, "")) for key in ("kind", "expression"))
+    kind, expression = (text_of(place, key, table.get(key, "")) for key in ("kind", "expression"))
     on = table.get("on", [])
     if not isinstance(on, list) or not all(isinstance(column, str) for column in on):
         raise SchemaError(f'{place}`on` must be a list of texts, such as ["district"]; found {on!r}.')
@@ -129,7 +130,7 @@ def _instead(items: Sequence[Item], after: str) -> str:
 
 def after_of(table: Mapping[str, Any]) -> str | None:
     """What a table `[[derived]]` says of its place."""
-    return _text("derived: ", "after", table["after"]) if "after" in table else None
+    return text_of("derived: ", "after", table["after"]) if "after" in table else None
 
 
 def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -> tuple[tuple[Entry, ...], ...]:
@@ -142,7 +143,7 @@ def _lookup(place: str, table: Mapping[str, Any], kind: str, lists: CodeLists) -
         return tuple(map(tuple, found))
     if not isinstance(found, str):
         raise SchemaError(f'{place}`lookup` must be a file or a list of rows, such as [["a", 1]]; found {found!r}.')
-    name, value = found, _text(place, "value", table.get("value", ""))
+    name, value = found, text_of(place, "value", table.get("value", ""))
     if not value:
         raise SchemaError(f"{place}it needs `value`: the column of {name} that has the results.")
     made: list[tuple[Entry, ...]] = []
@@ -178,9 +179,3 @@ def _result(kind: str, text: str, labels: Mapping[str, bool]) -> Entry | None:
         except ValueError:
             return None
     return text
-
-
-def _text(place: str, key: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise SchemaError(f"{place}`{key}` must be a text; found {value!r}.")
-    return value

@@ -44,14 +44,14 @@ def _values(place: str, table: Mapping[str, Any], lists: CodeLists) -> list[Any]
     keys = keys.split(".") if isinstance(keys, str) else keys
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
         raise SchemaError(f'{place}`key` must be a text, such as "sex.values", or a list of texts; found {keys!r}.')
-    column = _text(place, "column", table.get("column", ""))
-    return list(lists.values(place, _text(place, "values_from", table["values_from"]), column=column, keys=keys))
+    column = text_of(place, "column", table.get("column", ""))
+    return list(lists.values(place, text_of(place, "values_from", table["values_from"]), column=column, keys=keys))
 
 
 def _listed_groups(place: str, name: Any, values: list[Any], lists: CodeLists) -> dict[str, list[Any]]:
     """The groups in a file, of the declared values: a public book of groups may list more than this table can hold."""
     known = {str(value): value for value in values}
-    found = lists.groups(place, _text(place, "groups_from", name))
+    found = lists.groups(place, text_of(place, "groups_from", name))
     kept = {group: [known[str(value)] for value in members if str(value) in known] for group, members in found.items()}
     groups = {group: members for group, members in kept.items() if members}
     if not groups:
@@ -73,7 +73,8 @@ def _list(values: Any) -> list[Any]:
     return values if isinstance(values, list) else []
 
 
-def _text(place: str, key: str, value: Any) -> str:
+def text_of(place: str, key: str, value: Any) -> str:
+    """The text under a key; raises SchemaError for another value."""
     if not isinstance(value, str):
         raise SchemaError(f"{place}`{key}` must be a text; found {value!r}.")
     return value
