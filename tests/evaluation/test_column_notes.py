@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.evaluation.column_notes import exchangeable, states_offset
+from counterfoil.evaluation.column_notes import exchangeable
 from counterfoil.evaluation.impossible_dates import impossible
 from counterfoil.evaluation.schema_report import SchemaReport, check_without_privacy
+from counterfoil.evaluation.seen_cells import states_offset
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema import Boolean, Categorical, Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.errors import SchemaError, UnplacedValue
@@ -260,7 +261,7 @@ def test_the_remedy_for_texts_with_an_offset_is_a_zone(text_format):
     )
     report = checked(column, ["2020-05-05T10:00:00+02:00", "2020-05-05T10:00:00Z"])
     (cells,) = report.columns[0].irregular
-    assert (cells.way, cells.count, cells.offsets) == (Placement.UNREADABLE, 2, 2)
+    assert (cells.way, cells.count, cells.seen.offsets) == (Placement.UNREADABLE, 2, 2)
     remedy = report.columns[0].remedy(cells)
     assert remedy.startswith("declare `zone`")
     assert "state the notation" not in remedy
@@ -276,7 +277,7 @@ def test_the_remedy_for_texts_with_an_offset_is_a_zone(text_format):
 def test_the_remedy_for_times_among_numbers_is_another_kind():
     report = checked(Integer("at", 0, 9, missing=True), ["20:05:00", "7:30", "3", "late"])
     (cells,) = report.columns[0].irregular
-    assert (cells.way, cells.count, cells.clocks) == (Placement.UNREADABLE, 3, 2)
+    assert (cells.way, cells.count, cells.seen.clocks) == (Placement.UNREADABLE, 3, 2)
     remedy = report.columns[0].remedy(cells)
     assert remedy.startswith("2 of them are times of day, or lengths of time: declare times of day as kind")
     assert "For the others, write numbers with a decimal point" in remedy
@@ -306,7 +307,7 @@ def test_impossible_dates_are_named_and_not_sent_to_another_format(text_format, 
     assert impossible([*never, *other], column).tolist() == [True] * len(never) + [False] * len(other)
     report = checked(column, never)
     (cells,) = report.columns[0].irregular
-    assert (cells.way, cells.count, cells.impossible) == (Placement.UNREADABLE, len(never), len(never))
+    assert (cells.way, cells.count, cells.seen.impossible) == (Placement.UNREADABLE, len(never), len(never))
     remedy = report.columns[0].remedy(cells)
     assert remedy.startswith("they are written as declared, and such a day or time does not exist")
     assert "`format`" not in remedy
@@ -443,7 +444,7 @@ def test_whole_numbers_with_zeros_after_the_point_are_kept_by_a_step_and_decimal
 def test_limits_of_detection_are_told_from_words_for_missing():
     (crp,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5", "< 0.5", ">=200", "n.d."]).columns
     (cells,) = crp.found
-    assert cells.limits == 3
+    assert cells.seen.limits == 3
     assert crp.remedy(cells).startswith("3 of them are limits, as <5 is. Without them the mean of the column is")
     assert "For the others, write numbers with a decimal point" in crp.remedy(cells)
     (all_of_them,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5"]).columns

@@ -15,30 +15,25 @@ import pyarrow as pa
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.day_notes import DayCounts
-from counterfoil.evaluation.far_values import FarValues
 from counterfoil.evaluation.grid_notes import GridCounts
-from counterfoil.evaluation.impossible_dates import impossible
 from counterfoil.evaluation.midnight_notes import MidnightCounts
 from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
+from counterfoil.evaluation.seen_cells import SeenCells
 from counterfoil.evaluation.thousands_notes import ThousandsCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
 from counterfoil.listing import first_few
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
-from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.instant import Datetime, Instant
-from counterfoil.schema.integer import EXACT, Integer
-from counterfoil.schema.notation import dated, moment_of
+from counterfoil.schema.integer import Integer
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.plain_arrays import array_of
-from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
-from counterfoil.schema.unit import unit_of
-from counterfoil.schema.values import has_two_readings, parse_number
+from counterfoil.schema.values import parse_number
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
 _SMALLEST = 1e-300
@@ -47,9 +42,6 @@ MOST_IN_ONE_BIN = 0.8
 """A share of a column's numbers above which a wide bin that holds them is noted."""
 
 _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
-_LIMIT = re.compile(r"[<>≤≥]=?\s*[+-]?\d[\d.,]*")
-_CODE = re.compile(r"\d+[A-Z]{1,2}\d*|[A-Z]{1,2}\d+", re.ASCII)
-_CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 MOST_NAMED = 8
 TOP_TEXTS = 5
@@ -94,17 +86,7 @@ class NoteCounts:
 
     def __init__(self, column: Column, *, values: bool):
         self.column = column
-        self.unit = column.unit if isinstance(column, Integer | Real) else ""
-        self.offsets = 0
-        self.clocks = 0
-        self.impossible = 0
-        self.limits = 0
-        self.words = 0
-        self.codes = 0
-        self.notations: Counter[str] = Counter()
-        self.units: Counter[tuple[str, str]] = Counter()
-        self.grouped = 0
-        self.inexact = 0
+        self.seen = SeenCells(column)
         self._with_values = values
         self._declared = np.zeros(column.size, dtype=np.int64)
         self._all = np.zeros(column.size, dtype=np.int64)
@@ -118,13 +100,13 @@ class NoteCounts:
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
         self._thousands = ThousandsCounts(column) if isinstance(column, Integer | Real) else None
         self._written = DayCounts() if isinstance(column, Integer) else None
-        self.far = FarValues(column) if isinstance(column, Integer | Real | Instant) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
         self._midnights = MidnightCounts(column) if isinstance(column, Datetime) else None
 
     def add(self, batch: RawBatch, cells: PlacedCells) -> None:
         """Sees the cells of a batch."""
         name = self.column.name
+        self.seen.add(batch, cells)
         self._texts |= batch.holds_texts(name)
         placed = np.flatnonzero((cells.codes >= 0) & (cells.codes < self.column.size))
         self._all += np.bincount(cells.codes[placed], minlength=self.column.size)
@@ -138,11 +120,6 @@ class NoteCounts:
             self._add_labels(self.column, batch)
         elif isinstance(self.column, Instant):
             self._add_instants(self.column, batch, cells)
-        elif isinstance(self.column, Integer | Real):
-            self._add_clocks(batch, cells)
-            self._add_numbers(self.column, batch, cells)
-        if isinstance(self.column, Integer) and cells.numbers is not None:
-            self.inexact += int((np.abs(cells.numbers) > EXACT).sum())
         if self._plain is not None and batch.holds_texts(name):
             texts = Counter(batch.texts(name, np.flatnonzero(cells.placements == Placement.DECLARED)))
             self._plain.add(texts)
@@ -153,8 +130,6 @@ class NoteCounts:
             if self._thousands is not None:
                 others = np.flatnonzero(np.isin(cells.placements, _ELSEWHERE))
                 self._thousands.add(texts + Counter(batch.texts(name, others)))
-        if self.far is not None:
-            self.far.add(cells)
         if self._grid is not None and cells.numbers is not None:
             read = cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))]
             self._grid.add(read)
@@ -166,7 +141,7 @@ class NoteCounts:
         codes = column.codes_of(array_of([*tally], pa.string())).tolist()
         for (text, count), code in zip(tally.items(), codes, strict=True):
             if not 0 <= code < len(column.values):
-                self.notations.update(dict.fromkeys(column.signs_of(text), count))
+                self.seen.add_other(column, text, count)
                 continue
             if column.labels[code] == text:
                 continue
@@ -189,40 +164,7 @@ class NoteCounts:
             if not same:
                 self._rewritten[text] += count
 
-    def _add_clocks(self, batch: RawBatch, cells: PlacedCells) -> None:
-        unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
-        if len(unread):
-            texts = batch.texts(self.column.name, unread)
-            self.clocks += sum(_CLOCK.fullmatch(text) is not None for text in texts)
-            self.limits += sum(_LIMIT.fullmatch(text) is not None for text in texts)
-            self.words += sum(map(is_missing_word, texts))
-
-    def _add_numbers(self, column: Integer | Real, batch: RawBatch, cells: PlacedCells) -> None:
-        """Counts unreadable texts that are numbers in another notation, and fractions that may be thousands."""
-        unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
-        signs = (column.decimal_char, *(sign for sign in ("", *DECIMAL_CHARS) if sign != column.decimal_char))
-        for text, count in Counter(batch.texts(column.name, unread)).items() if len(unread) else ():
-            unit = unit_of(text)
-            for sign in signs:
-                if np.isfinite(parse_number(text, {}, sign, column.unit)):
-                    self.notations[sign] += count
-                elif unit and np.isfinite(parse_number(text, {}, sign, unit)):
-                    self.units[unit, sign] += count
-            if isinstance(column, Integer) and not unit and _CODE.fullmatch(text):
-                self.codes += count
-        if isinstance(column, Integer) and column.decimal_char != "," and batch.holds_texts(column.name):
-            moved = batch.texts(column.name, np.flatnonzero(cells.placements == Placement.MOVED))
-            self.grouped += sum(has_two_readings(text, ",") for text in moved)
-
     def _add_instants(self, column: Instant, batch: RawBatch, cells: PlacedCells) -> None:
-        if not column.format or dated(column.format):
-            self._add_clocks(batch, cells)
-        unread = np.flatnonzero(cells.placements == Placement.UNREADABLE)
-        if len(unread):
-            texts = Counter(batch.texts(column.name, unread))
-            self.impossible += int(np.array(list(texts.values()))[impossible(list(texts), column)].sum())
-            if not column.zone:
-                self.offsets += sum(count for text, count in texts.items() if states_offset(text, column.format))
         assert self._notation is not None
         declared = np.flatnonzero(cells.placements == Placement.DECLARED)
         self._notation.add(Counter(batch.texts(column.name, declared)), texts=batch.holds_texts(column.name))
@@ -376,18 +318,6 @@ class NoteCounts:
         values: tuple[tuple[str, int], ...] = (),
     ) -> ColumnNote:
         return ColumnNote(self.column.name, kind, f"{text}.", count, tuple(stated), values)
-
-
-def states_offset(text: str, text_format: str = "") -> bool:
-    """Whether a text is a date with a time in ISO 8601, or in a `strptime` format, and states an offset from UTC."""
-    for tried in ("", *([f"{text_format}%z", f"{text_format} %z"] if text_format else [])):
-        try:
-            moment = moment_of(text, tried)
-        except ValueError:
-            continue
-        if moment.tzinfo is not None:
-            return True
-    return False
 
 
 def exchangeable(text_format: str) -> bool:

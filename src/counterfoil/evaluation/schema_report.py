@@ -41,6 +41,7 @@ from counterfoil.schema.placement import Placement
 from counterfoil.schema.placement_words import ColumnWords
 from counterfoil.schema.rounded_lookups import rounded_lookups
 from counterfoil.schema.shared_values import shared_values
+from counterfoil.schema.unread_cells import UnreadCells
 
 FIRST_ROWS = 5
 TOP_VALUES = 5
@@ -57,38 +58,21 @@ class Irregular:
         count: how many there are.
         rows: the first of them, as numbers of lines of a text file, else of rows from 1.
         values: the most frequent ones with their counts, where they were asked for.
-        offsets: how many are texts that state an offset from UTC where no `zone` is declared.
-        clocks: how many are times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
-        impossible: how many are dates in the declared notation of days that no calendar has, such as 31/02/2019.
-        limits: how many are limits of detection, such as <0.5, in a column of numbers.
-        words: how many are words that many tables have for missing, such as NA.
-        codes: how many have a letter or two beside digits, as 2A has, in a column of integers.
-        notations: how many are numbers with another `decimal_char`, of categories listed ones, by each that reads some;
-            "" for none.
+        seen: what they look like, where they could not be read or are not listed.
         grouped: how many are texts such as 1.234 in a column of integers, of which a decimal comma makes 1234.
-        units: how many are numbers with a sign of their unit, by the sign and each `decimal_char` that reads some.
         inexact: how many lie so far from 0 that no bound of a column of numbers can reach them.
         placeholders: how many lie beyond a bound at a value that may stand for none, such as 9999-12-31, and how many
             such values there are.
-        unit: the sign beside numbers that the column declares; empty for none.
     """
 
     way: Placement
     count: int
     rows: tuple[int, ...]
     values: tuple[tuple[str, int], ...] = ()
-    offsets: int = 0
-    clocks: int = 0
-    impossible: int = 0
-    limits: int = 0
-    words: int = 0
-    codes: int = 0
-    notations: tuple[tuple[str, int], ...] = ()
-    units: tuple[tuple[tuple[str, str], int], ...] = ()
+    seen: UnreadCells = field(default_factory=UnreadCells)
     grouped: int = 0
     inexact: int = 0
     placeholders: tuple[int, int] = (0, 0)
-    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,20 +96,9 @@ class ColumnReport:
 
     def remedy(self, one: Irregular) -> str:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
-        listed = one.way is Placement.OTHER and any(count for _, count in one.notations)
+        listed = one.way is Placement.OTHER and any(one.seen.notations.values())
         if (one.way is Placement.UNREADABLE or listed) and self.words.is_wrong(one.way):
-            return self.words.seen_remedy(
-                one.count,
-                offsets=one.offsets,
-                clocks=one.clocks,
-                impossible=one.impossible,
-                limits=one.limits,
-                words=one.words,
-                codes=one.codes,
-                notations=dict(one.notations),
-                units=dict(one.units),
-                unit=one.unit,
-            )
+            return self.words.seen_remedy(one.count, one.seen)
         if one.way is Placement.MOVED and one.grouped == one.count:
             return self.words.thousands_remedy()
         if one.inexact and self.words.is_wrong(one.way):
@@ -294,7 +267,7 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool)
     firsts = {row for cells in counting.columns.values() for rows in cells.first.values() for row in rows}
     word, numbers = table.numbered(sorted(firsts | {row for fact in facts for row in fact.rows}))
     columns = tuple(counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in synthesized)
-    notes = tuple(note for column in synthesized for note in counting.columns[column.name].seen.notes())
+    notes = tuple(note for column in synthesized for note in counting.columns[column.name].noted.notes())
     notes += tuple(note for one in written for note in one.notes())
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     notes += tuple(ColumnNote(one.column, "lookup", one.text, one.count) for one in rounded_lookups(table.schema))
@@ -331,7 +304,7 @@ def _add_derived(count: FactCount, batch: RawBatch, name: str) -> None:
 class _Cells:
     """What was seen of one column so far."""
 
-    seen: NoteCounts
+    noted: NoteCounts
     counts: Counter[Placement] = field(default_factory=Counter)
     first: dict[Placement, list[int]] = field(default_factory=dict)
     values: dict[Placement, Counter[str]] = field(default_factory=dict)
@@ -344,18 +317,10 @@ class _Cells:
                 self.counts[way],
                 tuple(numbers[row] for row in self.first[way]),
                 tuple(self.values.get(way, Counter()).most_common(TOP_VALUES)),
-                self.seen.offsets if way is Placement.UNREADABLE else 0,
-                self.seen.clocks if way is Placement.UNREADABLE else 0,
-                self.seen.impossible if way is Placement.UNREADABLE else 0,
-                self.seen.limits if way is Placement.UNREADABLE else 0,
-                self.seen.words if way is Placement.UNREADABLE else 0,
-                self.seen.codes if way is Placement.UNREADABLE else 0,
-                tuple(self.seen.notations.items()) if way in (Placement.UNREADABLE, Placement.OTHER) else (),
-                tuple(self.seen.units.items()) if way is Placement.UNREADABLE else (),
-                self.seen.grouped if way is Placement.MOVED else 0,
-                self.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
-                self.seen.far.placeholders(way) if self.seen.far is not None else (0, 0),
-                self.seen.unit,
+                self.noted.seen.looks(way),
+                self.noted.seen.grouped if way is Placement.MOVED else 0,
+                self.noted.seen.inexact if way in (Placement.BELOW, Placement.ABOVE) else 0,
+                self.noted.seen.placeholders(way),
             )
             for way in sorted(self.counts)
             if way is not Placement.DECLARED
@@ -376,7 +341,7 @@ class _Counting:
         for name in self.columns.keys() & batch.problems.keys():
             self.columns[name].problem = batch.problems[name]
         for name, cells in batch.cells.items():
-            self.columns[name].seen.add(batch, cells)
+            self.columns[name].noted.add(batch, cells)
             self._add(self.columns[name], batch, name, cells.placements)
 
     def _add(self, seen: _Cells, batch: RawBatch, name: str, placements: np.ndarray) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Any
 
 from counterfoil.schema.categorical import Categorical
@@ -14,6 +13,7 @@ from counterfoil.schema.integer import AS_CODES, EXACT, Integer
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.real import Real
+from counterfoil.schema.unread_cells import UnreadCells
 
 _VALUES = {
     "categorical": "none of the listed categories",
@@ -129,68 +129,37 @@ class ColumnWords:
         digits = bound.removeprefix("-")
         return self.kind == "integer" and digits.isdecimal() and int(digits) >= EXACT - 1
 
-    def seen_remedy(
-        self,
-        of: int,
-        *,
-        offsets: int = 0,
-        clocks: int = 0,
-        impossible: int = 0,
-        limits: int = 0,
-        words: int = 0,
-        codes: int = 0,
-        notations: Mapping[str, int] = MappingProxyType({}),
-        units: Mapping[tuple[str, str], int] = MappingProxyType({}),
-        unit: str = "",
-    ) -> str:
+    def seen_remedy(self, of: int, seen: UnreadCells) -> str:
         """What to change about so many unreadable cells, where somebody has looked at them.
 
         Args:
             of: how many they are.
-            offsets: those that are moments and state an offset from UTC, where no `zone` is declared.
-            clocks: those that are times of day or lengths of time, in a column of numbers or of dates.
-            impossible: those that are dates in the declared notation, of days that no calendar has.
-            limits: those that are limits of detection, such as <0.5, in a column of numbers.
-            words: those that many tables have for missing, such as NA.
-            codes: those that have a letter or two beside digits, in a column of integers.
-            notations: those that are numbers with another `decimal_char`, by each that reads some; "" for none.
-            units: those that are numbers with a sign of their unit, by that and each `decimal_char` that reads some.
-            unit: the declared one; empty for none.
+            seen: what they look like.
         """
         if self.between:
             return self._notation(seen=True)
-        if words and self.kind != "categorical":  # NA may be Namibia
+        if seen.words and self.kind != "categorical":  # NA may be Namibia
             listed = f"{self._listed('theirs')}, as it is written"
-            if words == of:
+            if seen.words == of:
                 return f"they are words that many tables have for missing, such as NA: {listed}"
-            known = f"{words:,} of them are words that many tables have for missing, such as NA: {listed}"
-            rest = self.seen_remedy(
-                of - words,
-                offsets=offsets,
-                clocks=clocks,
-                impossible=impossible,
-                limits=limits,
-                codes=codes,
-                notations=notations,
-                units=units,
-                unit=unit,
-            )
-            return f"{known}. Of the others: {rest}"
-        if offsets:
-            return self._offset_remedy(offsets, of)
-        if impossible:
-            return self._impossible_remedy(impossible, of)
-        if self.kind in ("integer", "real") and any(notations.values()):
-            return self._sign_remedy(notations, of)
-        if codes and self.kind == "integer":
-            return self._code_remedy(codes, of)
-        if self.kind in ("integer", "real") and units:
-            return self._unit_remedy(units, unit, of)
-        if self.kind == "categorical" and any(notations.values()):
-            return self._listed_numbers_remedy(notations, of)
-        if limits and self.kind in ("integer", "real"):
-            return self._limit_remedy(limits, of)
-        return self._clock_remedy(clocks, of) if clocks else self._notation(seen=True)
+            known = f"{seen.words:,} of them are words that many tables have for missing, such as NA: {listed}"
+            return f"{known}. Of the others: {self.seen_remedy(of - seen.words, replace(seen, words=0))}"
+        numbers = self.kind in ("integer", "real")
+        if seen.offsets:
+            return self._offset_remedy(seen.offsets, of)
+        if seen.impossible:
+            return self._impossible_remedy(seen.impossible, of)
+        if numbers and any(seen.notations.values()):
+            return self._sign_remedy(seen.notations, of)
+        if seen.codes and self.kind == "integer":
+            return self._code_remedy(seen.codes, of)
+        if numbers and seen.units:
+            return self._unit_remedy(seen.units, seen.unit, of)
+        if self.kind == "categorical" and any(seen.notations.values()):
+            return self._listed_numbers_remedy(seen.notations, of)
+        if seen.limits and numbers:
+            return self._limit_remedy(seen.limits, of)
+        return self._clock_remedy(seen.clocks, of) if seen.clocks else self._notation(seen=True)
 
     def _offset_remedy(self, count: int, of: int) -> str:
         zone = (
