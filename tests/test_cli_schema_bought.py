@@ -191,7 +191,8 @@ def test_what_was_found_is_shown_in_80_columns_and_nothing_in_it_is_obeyed(offic
     assert max(map(len, ended.out.splitlines())) <= 80
     assert "\x1b[31m" not in ended.out
     assert "\x1b" not in Path("t.toml").read_text()
-    words = ("age", "integer", "left out", "% to 100%)", "95% intervals", "t.schema.receipt.json")
+    assert re.search(r"\(\S+\s+to\s+\S+%\)", ended.out), "shares are intervals"
+    words = ("age", "integer", "left out", "95% intervals", "t.schema.receipt.json")
     for word in (*words, "Next: counterfoil synth town.csv"):
         assert word in ended.out, word
     assert "adds its own cost" in ended.out
