@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 from counterfoil.cli.compiling_note import note_compiling
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.method_options import (
-    METHOD,
     Fit,
     Iterations,
     KeepRare,
@@ -22,6 +22,7 @@ from counterfoil.cli.method_options import (
     Support,
     Variant,
     WorkloadOption,
+    of_method,
 )
 from counterfoil.cli.options import Force, Json, Quiet, SchemaFile
 from counterfoil.cli.row_count import row_count
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 
 DEFAULT_EPSILONS = "0.3,1,3"
 
-WHAT, RELEASE, REHEARSAL, OUTPUT = "What to expect", "The release", "Rehearsals", "Output"
-"""The groups of the options in the help."""
+what, of_release, rehearsal, output = (
+    partial(typer.Option, rich_help_panel=group) for group in ("What to expect", "The release", "Rehearsals", "Output")
+)
+"""An option of each group in the help."""
 
 
 def plan(
@@ -50,67 +53,38 @@ def plan(
     ] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option(
+        what(
             "--epsilon",
             help=f"Up to 20, with commas; {DEFAULT_EPSILONS} if left out, unless something is wanted.",
             metavar="E,E",
-            rich_help_panel=WHAT,
         ),
     ] = None,
     want: Annotated[
         list[str] | None,
-        typer.Option(
-            "--want",
-            help="Find the smallest epsilon for this: 'pairs 0.08' or 'income auc 0.89'.",
-            metavar="WANT",
-            rich_help_panel=WHAT,
-        ),
+        what("--want", help="Find the smallest epsilon for this: 'pairs 0.08' or 'income auc 0.89'.", metavar="WANT"),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            help="Train models for this column of 2 to 64 values.",
-            metavar="COLUMN",
-            rich_help_panel=WHAT,
-        ),
+        str | None, what("--target", help="Train models for this column of 2 to 64 values.", metavar="COLUMN")
     ] = None,
     like: Annotated[
         str | None,
-        typer.Option(
-            "--like",
-            help="A PUBLIC table to rehearse on; never the sensitive one or a part of it.",
-            metavar="PUBLIC",
-            rich_help_panel=REHEARSAL,
+        rehearsal(
+            "--like", help="A PUBLIC table to rehearse on; never the sensitive one or a part of it.", metavar="PUBLIC"
         ),
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(
+        rehearsal(
             "--runs",
             help="Rehearsals at each epsilon; two of each simulation, or three of a public table, if left out.",
             metavar="N",
-            rich_help_panel=REHEARSAL,
         ),
     ] = None,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            help="Processes at a time; as many as processors if left out.",
-            metavar="N",
-            rich_help_panel=REHEARSAL,
-        ),
+        int | None, rehearsal("--jobs", help="Processes at a time; as many as processors if left out.", metavar="N")
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", help="Repeats the simulation; no release has it.", metavar="N", rich_help_panel=REHEARSAL
-        ),
-    ] = 0,
-    method: Annotated[
-        str, typer.Option("--method", help="As in synth.", metavar="NAME", rich_help_panel=METHOD)
-    ] = "aim",
+    seed: Annotated[int, rehearsal("--seed", help="Repeats the simulation; no release has it.", metavar="N")] = 0,
+    method: Annotated[str, of_method("--method", help="As in synth.", metavar="NAME")] = "aim",
     workload: WorkloadOption = None,
     max_model_size: MaxModelSize = None,
     variant: Variant = None,
@@ -122,41 +96,19 @@ def plan(
     fit: Fit = None,
     support: Support = None,
     keep_rare: KeepRare = False,
-    delta: Annotated[
-        float | None,
-        typer.Option("--delta", help="As in synth.", metavar="D", rich_help_panel=RELEASE),
-    ] = None,
-    relation: Annotated[
-        str | None, typer.Option("--relation", help="As in synth.", metavar="R", rich_help_panel=RELEASE)
-    ] = None,
+    delta: Annotated[float | None, of_release("--delta", help="As in synth.", metavar="D")] = None,
+    relation: Annotated[str | None, of_release("--relation", help="As in synth.", metavar="R")] = None,
     focus: Annotated[
-        str | None,
-        typer.Option(
-            "--focus",
-            help="As in synth; --target if left out.",
-            metavar="COLUMN",
-            rich_help_panel=METHOD,
-        ),
+        str | None, of_method("--focus", help="As in synth; --target if left out.", metavar="COLUMN")
     ] = None,
     fidelity: Annotated[
-        float | None,
-        typer.Option(
-            "--fidelity", help="The share that will be spent on error measures.", metavar="F", rich_help_panel=RELEASE
-        ),
+        float | None, of_release("--fidelity", help="The share that will be spent on error measures.", metavar="F")
     ] = None,
     check_schema: Annotated[
         float | None,
-        typer.Option(
-            "--check-schema",
-            help="The share for the schema check; 0.01 if left out.",
-            metavar="F",
-            rich_help_panel=RELEASE,
-        ),
+        of_release("--check-schema", help="The share for the schema check; 0.01 if left out.", metavar="F"),
     ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--picture", help="Draw the errors here, as SVG.", metavar="F.svg", rich_help_panel=OUTPUT),
-    ] = None,
+    picture: Annotated[Path | None, output("--picture", help="Draw the errors here, as SVG.", metavar="F.svg")] = None,
     force: Force = False,
     quiet: Quiet = False,
     json: Json = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("registry", "dossier")
 
-STEWARD = "What the steward says, with --format registry"
-"""The group of the options in the help."""
+steward = partial(typer.Option, rich_help_panel="What the steward says, with --format registry")
+"""An option of its group in the help."""
 
 
 def export(
@@ -38,56 +39,33 @@ def export(
     force: Force = False,
     curator_type: Annotated[
         str | None,
-        typer.Option(
-            "--curator-type",
-            help="Who publishes the release: Government, Industry or Nonprofit. Needed.",
-            metavar="T",
-            rich_help_panel=STEWARD,
+        steward(
+            "--curator-type", help="Who publishes the release: Government, Industry or Nonprofit. Needed.", metavar="T"
         ),
     ] = None,
-    curator: Annotated[
-        str | None, typer.Option("--curator", help="Their name.", metavar="NAME", rich_help_panel=STEWARD)
-    ] = None,
-    author: Annotated[
-        str | None, typer.Option("--author", help="Who fills in the entry.", metavar="NAME", rich_help_panel=STEWARD)
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="What the release is called.", metavar="NAME", rich_help_panel=STEWARD)
-    ] = None,
-    use: Annotated[
-        str | None, typer.Option("--use", help="What it is for.", metavar="TEXT", rich_help_panel=STEWARD)
-    ] = None,
+    curator: Annotated[str | None, steward("--curator", help="Their name.", metavar="NAME")] = None,
+    author: Annotated[str | None, steward("--author", help="Who fills in the entry.", metavar="NAME")] = None,
+    name: Annotated[str | None, steward("--name", help="What the release is called.", metavar="NAME")] = None,
+    use: Annotated[str | None, steward("--use", help="What it is for.", metavar="TEXT")] = None,
     region: Annotated[
-        str | None,
-        typer.Option(
-            "--region", help="Which region it describes, or whose laws apply.", metavar="TEXT", rich_help_panel=STEWARD
-        ),
+        str | None, steward("--region", help="Which region it describes, or whose laws apply.", metavar="TEXT")
     ] = None,
     sector: Annotated[
         str | None,
-        typer.Option(
-            "--sector",
-            help="Technology, Healthcare, Education, Government, Energy or Finance.",
-            metavar="S",
-            rich_help_panel=STEWARD,
-        ),
+        steward("--sector", help="Technology, Healthcare, Education, Government, Energy or Finance.", metavar="S"),
     ] = None,
     data_source: Annotated[
         str | None,
-        typer.Option(
-            "--data-source",
-            help="Whether new rows come into the real table over time: Static or Dynamic.",
-            metavar="S",
-            rich_help_panel=STEWARD,
+        steward(
+            "--data-source", help="Whether new rows come into the real table over time: Static or Dynamic.", metavar="S"
         ),
     ] = None,
     schema_receipt: Annotated[
         Path | None,
-        typer.Option(
+        steward(
             "--schema-receipt",
             help="The receipt of a schema that was bought, whose mechanisms are then listed too.",
             metavar="S.json",
-            rich_help_panel=STEWARD,
         ),
     ] = None,
     json: Json = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,6 @@ from counterfoil.cli.compiling_note import note_compiling
 from counterfoil.cli.durations import seconds_of
 from counterfoil.cli.folder_outputs import outputs_of
 from counterfoil.cli.method_options import (
-    METHOD,
     Fit,
     Iterations,
     KeepRare,
@@ -23,6 +23,7 @@ from counterfoil.cli.method_options import (
     Support,
     Variant,
     WorkloadOption,
+    of_method,
 )
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
@@ -55,8 +56,10 @@ if TYPE_CHECKING:
     from counterfoil.methods.method import SyntheticRelease
     from counterfoil.receipt.signature import SigningKey
 
-MADE, PRIVACY, OUTPUT = "What to make", "Privacy", "Output"
-"""The groups of the options in the help."""
+made, privacy, output = (
+    partial(typer.Option, rich_help_panel=group) for group in ("What to make", "Privacy", "Output")
+)
+"""An option of each group in the help."""
 
 
 def synth(
@@ -65,170 +68,116 @@ def synth(
         str,
         typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
     ],
-    schema: Annotated[
-        Path,
-        typer.Option(
-            "--schema", help="The TOML file that states the public facts.", metavar="S.toml", rich_help_panel=MADE
-        ),
-    ],
+    schema: Annotated[Path, made("--schema", help="The TOML file that states the public facts.", metavar="S.toml")],
     epsilon: Annotated[
         float | None,
-        typer.Option(
-            "--epsilon",
-            help="The most that this release may cost; needed, but with --rest.",
-            metavar="E",
-            rich_help_panel=PRIVACY,
-        ),
+        privacy("--epsilon", help="The most that this release may cost; needed, but with --rest.", metavar="E"),
     ] = None,
     rest: Annotated[
-        bool,
-        typer.Option(
-            "--rest",
-            help="Spend what the schema left of its budget, which it was bought with a --share of.",
-            rich_help_panel=PRIVACY,
-        ),
+        bool, privacy("--rest", help="Spend what the schema left of its budget, which it was bought with a --share of.")
     ] = False,
     rows: Annotated[
         int | None,
-        typer.Option(
+        made(
             "--rows",
             parser=row_count,
             help="How many rows, such as 5000 or 1e8; about as many as INPUT if left out.",
             metavar="N",
-            rich_help_panel=MADE,
         ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            help="Certify linear models for this column of 2 to 64 values.",
-            metavar="COLUMN",
-            rich_help_panel=MADE,
-        ),
+        str | None, made("--target", help="Certify linear models for this column of 2 to 64 values.", metavar="COLUMN")
     ] = None,
     protected: Annotated[
         str | None,
-        typer.Option(
+        made(
             "--protected",
             help="With --fidelity and --target: measure how alike the linear model treats this column's groups.",
             metavar="COLUMN",
-            rich_help_panel=MADE,
         ),
     ] = None,
     fidelity: Annotated[
         float | None,
-        typer.Option(
-            "--fidelity",
-            help="Spend this share of the budget, such as 0.05, on error measures.",
-            metavar="F",
-            rich_help_panel=MADE,
-        ),
+        made("--fidelity", help="Spend this share of the budget, such as 0.05, on error measures.", metavar="F"),
     ] = None,
     check_schema: Annotated[
         float | None,
-        typer.Option(
+        made(
             "--check-schema",
             help="Spend this share on how many values the schema had no place for; 0.01 if left out, 0 for none.",
             metavar="F",
             show_default=False,
-            rich_help_panel=MADE,
         ),
     ] = None,
     unit_sizes: Annotated[
         float | None,
-        typer.Option(
+        made(
             "--unit-sizes",
             help="With --privacy-unit: spend this share, such as 0.02, on how many rows units have, which the "
             "identifiers of the synthetic rows then follow.",
             metavar="F",
-            rich_help_panel=MADE,
         ),
     ] = None,
     accept: Annotated[
         Path | None,
-        typer.Option(
+        made(
             "--accept",
             help="Write the release only where it keeps the bounds in this TOML file; else it is withheld, with status "
             "3 and the whole budget spent.",
             metavar="C.toml",
-            rich_help_panel=MADE,
         ),
     ] = None,
     attempts: Annotated[
         int | None,
-        typer.Option(
+        made(
             "--attempts",
             help="With --accept: repeat a run that fails, at most K times on average, within the same budget; once if "
             "left out.",
             metavar="K",
             show_default=False,
-            rich_help_panel=MADE,
         ),
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(
+        privacy(
             "--delta",
             help="The same for delta; if left out 1e-9, but 1e-6 with wasserstein-generator, and 0 with measure-tree "
             "and signed-measure.",
             metavar="D",
             show_default=False,
-            rich_help_panel=PRIVACY,
         ),
     ] = None,
     confirm_delta: Annotated[
-        float | None,
-        typer.Option(
-            "--confirm-delta", help="Says a delta of 0.1 or more twice.", metavar="D", rich_help_panel=PRIVACY
-        ),
+        float | None, privacy("--confirm-delta", help="Says a delta of 0.1 or more twice.", metavar="D")
     ] = None,
     relation: Annotated[
         str | None,
-        typer.Option(
+        privacy(
             "--relation",
             help="add_or_remove_one, or replace_one (the number of rows is public); the first if left out, but for "
             "wasserstein-generator, which needs the second.",
             metavar="R",
             show_default=False,
-            rich_help_panel=PRIVACY,
         ),
     ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option("--ledger", help="The ledger to charge.", metavar="L", rich_help_panel=PRIVACY)
-    ] = None,
+    ledger: Annotated[Path | None, privacy("--ledger", help="The ledger to charge.", metavar="L")] = None,
     privacy_unit: Annotated[
-        str | None,
-        typer.Option(
-            "--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN", rich_help_panel=PRIVACY
-        ),
+        str | None, privacy("--privacy-unit", help="Protect all rows with one value here.", metavar="COLUMN")
     ] = None,
     max_rows: Annotated[
-        int | None,
-        typer.Option(
-            "--max-rows", help="With it: how many rows of each are used.", metavar="K", rich_help_panel=PRIVACY
-        ),
+        int | None, privacy("--max-rows", help="With it: how many rows of each are used.", metavar="K")
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="Repeatable, hence NOT PRIVATE.", metavar="N", rich_help_panel=PRIVACY),
-    ] = None,
+    seed: Annotated[int | None, privacy("--seed", help="Repeatable, hence NOT PRIVATE.", metavar="N")] = None,
     not_private: Annotated[
-        bool,
-        typer.Option(
-            "--not-private",
-            help="Confirms that a release made with --seed must not be shared.",
-            rich_help_panel=PRIVACY,
-        ),
+        bool, privacy("--not-private", help="Confirms that a release made with --seed must not be shared.")
     ] = False,
     method: Annotated[
         str,
-        typer.Option(
+        of_method(
             "--method",
             help="aim, mst, direct, independent, reweighting; for points evolution, signed-measure, measure-tree, "
             "wasserstein-generator.",
             metavar="M",
-            rich_help_panel=METHOD,
         ),
     ] = "aim",
     workload: WorkloadOption = None,
@@ -244,89 +193,56 @@ def synth(
     keep_rare: KeepRare = False,
     focus: Annotated[
         str | None,
-        typer.Option(
-            "--focus",
-            help="With aim: keep best what predicts this column; --target if left out.",
-            metavar="COLUMN",
-            rich_help_panel=METHOD,
+        of_method(
+            "--focus", help="With aim: keep best what predicts this column; --target if left out.", metavar="COLUMN"
         ),
     ] = None,
     time_limit: Annotated[
         str | None,
-        typer.Option(
+        of_method(
             "--time-limit",
             help="With aim, mst, direct and independent: end fits after so long, such as 90s, 10m or 1h30m, with the "
             "best model so far; a bare number is seconds.",
             metavar="T",
-            rich_help_panel=METHOD,
         ),
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option(
+        output(
             "--out",
             help="A .csv or .parquet file, or FOLDER/ for a release that explains itself; INPUT.synthetic.parquet here "
             "if left out.",
             metavar="F",
-            rich_help_panel=OUTPUT,
         ),
     ] = None,
     table_format: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            help="With FOLDER/: csv or parquet for its table; parquet if left out.",
-            metavar="T",
-            rich_help_panel=OUTPUT,
-        ),
+        output("--format", help="With FOLDER/: csv or parquet for its table; parquet if left out.", metavar="T"),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite files that are there.", rich_help_panel=OUTPUT)
-    ] = False,
+    force: Annotated[bool, output("--force", help="Overwrite files that are there.")] = False,
     keep_model: Annotated[
         bool,
-        typer.Option(
-            "--keep-model",
-            help="Keep the model in F's .release folder, to ask it again; FOLDER/ has it anyway.",
-            rich_help_panel=OUTPUT,
-        ),
+        output("--keep-model", help="Keep the model in F's .release folder, to ask it again; FOLDER/ has it anyway."),
     ] = False,
     sign: Annotated[
-        Path | None,
-        typer.Option(
-            "--sign", help="Sign the receipt with this key, of `receipt key`.", metavar="KEY", rich_help_panel=OUTPUT
-        ),
+        Path | None, output("--sign", help="Sign the receipt with this key, of `receipt key`.", metavar="KEY")
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(
-            "--keep",
-            help="Keep answers here until the release is whole; beside --out if left out.",
-            metavar="PLACE",
-            rich_help_panel=OUTPUT,
+        output(
+            "--keep", help="Keep answers here until the release is whole; beside --out if left out.", metavar="PLACE"
         ),
     ] = None,
     resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume", help="Finish a run that ended early, with the answers that it kept.", rich_help_panel=OUTPUT
-        ),
+        bool, output("--resume", help="Finish a run that ended early, with the answers that it kept.")
     ] = False,
     discard_answers: Annotated[
-        bool,
-        typer.Option("--discard-answers", help="Delete the answers of a run that ended early.", rich_help_panel=OUTPUT),
+        bool, output("--discard-answers", help="Delete the answers of a run that ended early.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=OUTPUT)] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document and nothing else.", rich_help_panel=OUTPUT)
-    ] = False,
+    quiet: Annotated[bool, output("--quiet", "-q", help="Print errors only.")] = False,
+    json: Annotated[bool, output("--json", help="Print one JSON document and nothing else.")] = False,
     show_values: Annotated[
-        bool,
-        typer.Option(
-            "--show-values",
-            help="Show a value at fault, on your own terminal; it is a record's.",
-            rich_help_panel=OUTPUT,
-        ),
+        bool, output("--show-values", help="Show a value at fault, on your own terminal; it is a record's.")
     ] = False,
 ) -> None:
     """Make a synthetic copy of a sensitive table, and its receipt."""
