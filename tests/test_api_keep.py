@@ -21,6 +21,7 @@ from counterfoil.curator.account import Account
 from counterfoil.curator.answer_log import CantResume
 from counterfoil.curator.judged_runs import Withheld
 from counterfoil.ledger.no_ledger import warn_without_ledger
+from transcripts import no_record_is_asked
 
 SCHEMA = """
 [columns.color]
@@ -45,14 +46,6 @@ def people(tmp_path: Path) -> Path:
 
 def synthesized(source: Any, **options: Any) -> Any:
     return synthesize(source, SCHEMA, **{"epsilon": 2.0, "delta": 1e-6, "method": MST()} | options)
-
-
-def no_record_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a record was asked")
-
-    monkeypatch.setattr(Account, "_noisy", refuse)
-    monkeypatch.setattr(Account, "_chosen", refuse)
 
 
 def ended_after(answers: int) -> Callable[..., None]:

@@ -19,6 +19,7 @@ from counterfoil.files import write_text
 from counterfoil.ledger.ledger import Ledger, Release
 from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.receipt.receipt import Receipt
+from transcripts import no_record_is_asked
 
 ANSWERS = "people.synthetic.answers"
 TABLE, RECEIPT = "people.synthetic.parquet", "people.synthetic.receipt.json"
@@ -50,14 +51,6 @@ def fill_at_the_end(office: Office, *arguments: str, method: str = "mst") -> End
         ended = office.synth(*arguments, method=method)
     assert ended.status == 2, ended.err
     return ended
-
-
-def no_record_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a record was asked")
-
-    monkeypatch.setattr(Account, "_noisy", refuse)
-    monkeypatch.setattr(Account, "_chosen", refuse)
 
 
 def charges(office: Office) -> list[int]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.kept_files import kept_source
+from counterfoil.kept_files import kept_source, on_a_server
 from counterfoil.ledger.ledger import SourceIdentity
-from counterfoil.table_url import TableURL, is_table_url, require_no_secret, stem_of
+from counterfoil.table_url import TableURL, require_no_secret, stem_of
 
 SECRET = "hunter2"
 NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -42,7 +42,7 @@ def nothing_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_address_is_read(text: str, expected: tuple[str, ...]) -> None:
     url = TableURL.of(text)
     assert (url.host, url.port, url.database, url.schema, url.table) == expected
-    assert is_table_url(text)
+    assert on_a_server(text)
     assert dataclasses.replace(TableURL.of(url.location), user=url.user) == url
 
 

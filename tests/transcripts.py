@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy.special import log_softmax
 
 from counterfoil.curator.account import Account
@@ -21,6 +22,16 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.selection import ExponentialSelection
+
+
+def no_record_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on an answer that is not had again is an error."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a record was asked")
+
+    monkeypatch.setattr(Account, "_noisy", refuse)
+    monkeypatch.setattr(Account, "_chosen", refuse)
 
 
 @dataclass

@@ -137,11 +137,6 @@ class TableURL:
         return f"postgresql://{user}{host}:{self.port}/{_encoded(self.database)}?{query}"
 
 
-def is_table_url(source: str) -> bool:
-    """Whether a text is meant as the address of a table in PostgreSQL, rather than as a path."""
-    return on_a_server(source)
-
-
 def require_no_secret(address: str) -> None:
     """Refuses `user:secret@` in the address of any file system or server, such as `s3a://KEY:SECRET@bucket/people`.
 
@@ -161,7 +156,7 @@ def stem_of(source: str) -> str:
 
     Of a table of a database it is its own name, without what no file name may hold; in a file also that of its schema.
     """
-    if is_table_url(source):
+    if on_a_server(source):
         table = TableURL.of(source).table
     else:
         _, separator, table = source.rpartition("::")

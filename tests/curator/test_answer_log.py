@@ -39,6 +39,7 @@ from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from sensitive_tables import frame_of, schema_of
+from transcripts import no_record_is_asked
 
 BOX = Box(("x0",), (0.0,), (1.0,))
 FACTS = {"method": "test", "epsilon": 1.0}
@@ -102,14 +103,6 @@ def cut(path: Path, answers: int) -> None:
     for body in bodies[: 2 + answers]:  # after the facts, and the number of the release
         shorter.append(body)
     shorter.close()
-
-
-def no_record_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a record was asked")
-
-    monkeypatch.setattr(Account, "_noisy", refuse)
-    monkeypatch.setattr(Account, "_chosen", refuse)
 
 
 @pytest.mark.parametrize("durable", [True, False])

@@ -17,7 +17,6 @@ from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.noise.scores import LARGEST_GAIN, LARGEST_PENALTY, gains_of
 from counterfoil.noise.selection import ExponentialSelection
 
-CLIQUE = ("a",)
 MOVED = {NeighboringRelation.ADD_OR_REMOVE_ONE: 1, NeighboringRelation.REPLACE_ONE: 2}
 
 

@@ -9,10 +9,11 @@ import typer
 
 from counterfoil.cli.options import Force, Json, LedgerFile, Quiet
 from counterfoil.cli.row_count import row_count
-from counterfoil.cli.schema_file import facts_of, name_of, note_strange_header, require_schema_file
+from counterfoil.cli.schema_file import facts_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
 from counterfoil.inert import inert_toml
 from counterfoil.schema.header import require_names
+from counterfoil.table_url import stem_of
 
 
 def schema(
@@ -172,7 +173,7 @@ def _draft(
     columns = columns_stated(source, encoding)
     require_names(columns.types)
     note_strange_header(terminal, columns.types)
-    text = draft(columns.types, name=name_of(source), typed=columns.typed, decimal_char=decimal_char, encoding=encoding)
+    text = draft(columns.types, name=stem_of(source), typed=columns.typed, decimal_char=decimal_char, encoding=encoding)
     if out is None and not terminal.json:
         print(inert_toml(text), end="")
         return

@@ -108,16 +108,16 @@ class Wish:
         """
         from counterfoil.accounting.budget import Budget
         from counterfoil.accounting.sanity import require_moderate_delta
-        from counterfoil.cli.schema_file import name_of
         from counterfoil.cli.synth_request import relation_named, unit_of
         from counterfoil.fidelity.bought_schema import SchemaPurchase
         from counterfoil.methods.method import DEFAULT_DELTA
+        from counterfoil.table_url import stem_of
 
         budget = Budget(self.epsilon, DEFAULT_DELTA if self.delta is None else self.delta)
         require_moderate_delta(budget.delta, self.confirm_delta)
         related = relation_named("add_or_remove_one" if self.relation is None else self.relation)
         unit = unit_of(self.privacy_unit, self.max_rows)
-        name = name_of(self.source)
+        name = stem_of(self.source)
         return SchemaPurchase.of(
             self.source,
             budget,

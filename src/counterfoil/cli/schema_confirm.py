@@ -21,8 +21,9 @@ from counterfoil.cli.schema_answers import (
     whole,
     yes,
 )
-from counterfoil.cli.schema_file import name_of, note_strange_header, require_schema_file
+from counterfoil.cli.schema_file import note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
+from counterfoil.table_url import stem_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +81,7 @@ def ask(
     columns = columns_stated(source, encoding)
     note_strange_header(terminal, columns.types)
     try:
-        document = _document(Answers(terminal), columns, name_of(source), decimal_char, encoding)
+        document = _document(Answers(terminal), columns, stem_of(source), decimal_char, encoding)
         write_text(out, document)
     except KeyboardInterrupt as error:
         raise Stopped("No record was read, and no file was written.") from error

@@ -11,7 +11,6 @@ from typing import Any
 
 from counterfoil.cli.terminal import Terminal
 from counterfoil.schema.header import are_values, named_by_values
-from counterfoil.table_url import stem_of
 
 
 def require_schema_file(out: Path, source: str, *, force: bool) -> None:
@@ -42,11 +41,6 @@ def note_strange_header(terminal: Terminal, names: Iterable[str]) -> None:
             f"WARNING: {strange} of {count} columns are named by a number or a date. If the file has no line of "
             "names, a record is taken for it, and its values become names: add the line."
         )
-
-
-def name_of(source: str) -> str:
-    """people.csv.gz and people.db::people are called people."""
-    return stem_of(source)
 
 
 def facts_of(text: str, out: Path | None) -> dict[str, Any]:

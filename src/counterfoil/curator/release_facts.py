@@ -11,8 +11,9 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.fingerprint import fingerprint
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.kept_files import on_a_server
 from counterfoil.schema.schema import Schema
-from counterfoil.table_url import TableURL, is_table_url
+from counterfoil.table_url import TableURL
 
 
 def release_facts(
@@ -79,7 +80,7 @@ def place_of_source(source: Any) -> str:
     if not isinstance(source, (str, os.PathLike)):
         return "\n".join([type(source).__module__, type(source).__name__, *open_source(source).column_names])
     text = os.fspath(source)
-    if is_table_url(text):
+    if on_a_server(text):
         return TableURL.of(text).location
     file, separator, table = text.rpartition("::")
     return f"{os.path.realpath(file)}::{table}" if separator else os.path.realpath(text)

@@ -9,8 +9,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from counterfoil.kept_files import SPARK
-from counterfoil.table_url import TableURL, is_table_url, require_no_secret
+from counterfoil.kept_files import SPARK, on_a_server
+from counterfoil.table_url import TableURL, require_no_secret
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class SourceIdentity:
                 f"for a table in memory. Found {type(source).__name__}: give one of these."
             )
         place = os.fspath(source)
-        if is_table_url(place):
+        if on_a_server(place):
             url = TableURL.of(place)
             return cls(url.name, url.location)
         if place.startswith(SPARK):
@@ -92,7 +92,7 @@ class SourceIdentity:
         """The address as `of` spells it, for one that was written down otherwise; empty for what is no address."""
         if self.location.startswith(SPARK):
             return _spark_location(self.location)
-        if not is_table_url(self.location):
+        if not on_a_server(self.location):
             return ""
         try:
             return TableURL.of(self.location).location
@@ -101,7 +101,7 @@ class SourceIdentity:
 
     @property
     def _has_file(self) -> bool:
-        return self.location != "memory" and not (is_table_url(self.location) or self.location.startswith(SPARK))
+        return self.location != "memory" and not (on_a_server(self.location) or self.location.startswith(SPARK))
 
     @property
     def _place(self) -> tuple[str, str]:

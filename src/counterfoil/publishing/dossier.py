@@ -118,10 +118,6 @@ def _comparable(document: Document) -> list[str]:
     ]
 
 
-def _unit(document: Document) -> list[str]:
-    return protection_sentences(document)
-
-
 def _contributions(document: Document) -> list[str]:
     unit = document["privacy_unit"]
     if unit is None:
@@ -254,7 +250,7 @@ QUESTIONS = (
         "2.4",
         "Unit of privacy",
         "What do neighboring tables differ in, and does that cover what someone would want to learn about a person?",
-        _unit,
+        protection_sentences,
         "docs/privacy_proofs.md, Neighbors and sensitivity; tests/curator/test_conformance.py",
         "whether one person can have several rows, and which two situations must not be told apart",
     ),

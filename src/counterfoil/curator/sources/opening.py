@@ -14,10 +14,10 @@ from counterfoil.curator.sources.postgres_source import PostgresSource
 from counterfoil.curator.sources.source import Source
 from counterfoil.curator.sources.spark_source import SparkSource, is_spark_frame, open_spark_parquet
 from counterfoil.curator.sources.sqlite_source import SQLiteSource
-from counterfoil.kept_files import SPARK
+from counterfoil.kept_files import SPARK, on_a_server
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.errors import closest
-from counterfoil.table_url import TableURL, is_table_url
+from counterfoil.table_url import TableURL
 
 _SUFFIXES = (".csv", ".csv.gz", ".parquet")
 _FRAME_READERS = {
@@ -58,7 +58,7 @@ def open_source(
         return open_spark_parquet(table)
     if isinstance(table, str | Path):
         text = str(table)
-        return PostgresSource(_address(text)) if is_table_url(text) else _open_path(text, declared, encoding)
+        return PostgresSource(_address(text)) if on_a_server(text) else _open_path(text, declared, encoding)
     return FrameSource.of(table, column_names)
 
 
