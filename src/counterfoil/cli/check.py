@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from counterfoil.cli.no_ledger_note import noted_without_ledger
-from counterfoil.cli.options import Json, LedgerFile, SchemaFile, ShowValues
+from counterfoil.cli.options import ConfirmDelta, Json, LedgerFile, MaxRows, SchemaFile, ShowValues, Source
 from counterfoil.cli.schema_check import show_schema_check, show_schema_warnings
 from counterfoil.cli.terminal import Terminal
 from counterfoil.table_url import stem_of
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    source: Annotated[
-        str,
-        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
-    ],
+    source: Source,
     schema: SchemaFile,
     epsilon: Annotated[
         float | None,
@@ -34,9 +31,7 @@ def check(
     delta: Annotated[
         float | None, typer.Option("--delta", help="With --epsilon: 1e-9 if left out; 0 for pure privacy.")
     ] = None,
-    confirm_delta: Annotated[
-        float | None, typer.Option("--confirm-delta", help="A delta of .1 or more, said twice.", metavar="DELTA")
-    ] = None,
+    confirm_delta: ConfirmDelta = None,
     relation: Annotated[
         str | None,
         typer.Option("--relation", help="With --epsilon: add_or_remove_one (the default) or replace_one."),
@@ -45,9 +40,7 @@ def check(
         str | None,
         typer.Option("--privacy-unit", help="With --epsilon: protect all rows with one value here.", metavar="COLUMN"),
     ] = None,
-    max_rows: Annotated[
-        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
-    ] = None,
+    max_rows: MaxRows = None,
     receipt: Annotated[
         Path | None,
         typer.Option(

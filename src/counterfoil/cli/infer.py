@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from counterfoil.cli.findings_table import common, sentence_of_alike, table_of, without_many_alike
-from counterfoil.cli.options import Json
+from counterfoil.cli.options import Json, ReceiptFile, ReleasePath
 from counterfoil.cli.terminal import WIDTH, Terminal
 from counterfoil.inert import inert
 
@@ -62,19 +62,14 @@ KINDS = {
 
 
 def infer(
-    release: Annotated[
-        Path, typer.Argument(help="A table that synth wrote, or a folder of a saved release.", metavar="RELEASE")
-    ],
+    release: ReleasePath,
     kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.", metavar="KIND")],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="An event, or columns: see below.", metavar="[ARGUMENTS]...")
     ] = None,
     by: Annotated[str | None, typer.Option("--by", help="Within each value of this column.", metavar="COLUMN")] = None,
     level: Annotated[float, typer.Option("--level", help="The probability that an interval holds.")] = 0.95,
-    receipt: Annotated[
-        Path | None,
-        typer.Option("--receipt", help="The table's receipt; the one beside it if left out.", metavar="R.json"),
-    ] = None,
+    receipt: ReceiptFile = None,
     norm: Annotated[
         float | None, typer.Option("--norm", help="With risk: how large weights may be, in norm1; 1 if left out.")
     ] = None,

@@ -17,3 +17,20 @@ ShowValues = Annotated[
     bool, typer.Option("--show-values", help="Show a value at fault, on your own terminal; it is a record's.")
 ]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="The ledger to charge.", metavar="L")]
+Source = Annotated[
+    str,
+    typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
+]
+MaxRows = Annotated[
+    int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
+]
+ConfirmDelta = Annotated[
+    float | None, typer.Option("--confirm-delta", help="A delta of .1 or more, said twice.", metavar="DELTA")
+]
+ReleasePath = Annotated[
+    Path, typer.Argument(help="A table that synth wrote, or a folder of a saved release.", metavar="RELEASE")
+]
+ReceiptFile = Annotated[
+    Path | None,
+    typer.Option("--receipt", help="The table's receipt; the one beside it if left out.", metavar="R.json"),
+]

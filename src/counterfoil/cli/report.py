@@ -7,24 +7,19 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.cli.options import Force, Json, Quiet, ShowValues
+from counterfoil.cli.options import Force, Json, Quiet, ReceiptFile, ReleasePath, ShowValues
 from counterfoil.cli.terminal import Terminal
 
 SUFFIXES = (".html", ".htm")
 
 
 def report(
-    release: Annotated[
-        Path, typer.Argument(help="A table that synth wrote, or a folder of a saved release.", metavar="RELEASE")
-    ],
+    release: ReleasePath,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="An .html file; RELEASE.report.html here if left out.", metavar="F.html"),
     ] = None,
-    receipt: Annotated[
-        Path | None,
-        typer.Option("--receipt", help="The table's receipt; the one beside it if left out.", metavar="R.json"),
-    ] = None,
+    receipt: ReceiptFile = None,
     ledger: Annotated[
         Path | None,
         typer.Option("--ledger", help="Show its releases; with --compare, record the look in it.", metavar="L"),

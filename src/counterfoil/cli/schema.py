@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from counterfoil.cli.options import Force, Json, LedgerFile, Quiet
+from counterfoil.cli.options import Force, Json, LedgerFile, MaxRows, Quiet, Source
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.schema_file import facts_of, note_strange_header, require_schema_file
 from counterfoil.cli.terminal import Terminal
@@ -18,10 +18,7 @@ from counterfoil.table_url import stem_of
 
 def schema(
     context: typer.Context,
-    source: Annotated[
-        str,
-        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
-    ],
+    source: Source,
     out: Annotated[
         Path | None, typer.Option("--out", help="Where to write it; a draft is printed if left out.", metavar="S.toml")
     ] = None,
@@ -42,9 +39,7 @@ def schema(
         str | None,
         typer.Option("--privacy-unit", help="With --epsilon: protect all rows with one value here.", metavar="COLUMN"),
     ] = None,
-    max_rows: Annotated[
-        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
-    ] = None,
+    max_rows: MaxRows = None,
     ledger: LedgerFile = None,
     share: Annotated[
         float | None,

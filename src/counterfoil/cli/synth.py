@@ -25,6 +25,7 @@ from counterfoil.cli.method_options import (
     WorkloadOption,
     of_method,
 )
+from counterfoil.cli.options import Source
 from counterfoil.cli.outputs import inputs
 from counterfoil.cli.row_count import row_count
 from counterfoil.cli.synth_accept import acceptance_of, require_nothing_kept, run_judged
@@ -64,10 +65,7 @@ made, privacy, output = (
 
 def synth(
     context: typer.Context,
-    source: Annotated[
-        str,
-        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
-    ],
+    source: Source,
     schema: Annotated[Path, made("--schema", help="The TOML file that states the public facts.", metavar="S.toml")],
     epsilon: Annotated[
         float | None,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from counterfoil.cli.model_kinds import KINDS, kind_named
-from counterfoil.cli.options import Json, LedgerFile, Quiet, SchemaFile, ShowValues
+from counterfoil.cli.options import ConfirmDelta, Json, LedgerFile, MaxRows, Quiet, SchemaFile, ShowValues, Source
 from counterfoil.cli.synth_request import require_seed_confirmed
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_report import report
@@ -19,18 +19,13 @@ from counterfoil.table_url import stem_of
 
 def train(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.", metavar="KIND")],
-    source: Annotated[
-        str,
-        typer.Argument(help="A CSV or Parquet file, FILE.db::TABLE, or postgresql://HOST/DB::TABLE.", metavar="INPUT"),
-    ],
+    source: Source,
     schema: SchemaFile,
     epsilon: Annotated[float, typer.Option("--epsilon", help="The most that this model may cost.")],
     delta: Annotated[
         float | None, typer.Option("--delta", help="The same for delta; 1e-6 if left out.", show_default=False)
     ] = None,
-    confirm_delta: Annotated[
-        float | None, typer.Option("--confirm-delta", help="A delta of .1 or more, said twice.", metavar="DELTA")
-    ] = None,
+    confirm_delta: ConfirmDelta = None,
     target: Annotated[
         str | None,
         typer.Option("--target", help="The column to predict; A,B with fair-regressor.", metavar="COLUMN"),
@@ -111,9 +106,7 @@ def train(
         str | None,
         typer.Option("--privacy-unit", help="With pate: protect all rows with one value here.", metavar="COLUMN"),
     ] = None,
-    max_rows: Annotated[
-        int | None, typer.Option("--max-rows", help="With it: how many rows of each are used.", metavar="K")
-    ] = None,
+    max_rows: MaxRows = None,
     ledger: LedgerFile = None,
     checkpoint: Annotated[
         Path | None,
