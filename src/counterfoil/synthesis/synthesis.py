@@ -82,8 +82,8 @@ class Synthesis:
     def to_pandas(self) -> pd.DataFrame:
         """The synthetic rows as a pandas table; needs pandas.
 
-        Whole numbers and truths that may be missing are `Int64` and `boolean`, dates `datetime64[ms]`, and ordered texts
-        ordered categories.
+        Whole numbers and truths that may be missing are `Int64` and `boolean`, dates `datetime64[ms]`, and ordered
+        texts ordered categories.
         """
         return as_pandas(self.drawn.table, self.schema)
 

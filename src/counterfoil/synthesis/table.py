@@ -83,8 +83,8 @@ def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
 def as_pandas(table: pa.Table, schema: Schema) -> pd.DataFrame:
     """The table as pandas has it, with types that follow from the schema alone, whatever is missing among its rows.
 
-    Whole numbers and truths that may be missing are `Int64` and `boolean`, dates are `datetime64[ms]`, and ordered texts
-    ordered categories.
+    Whole numbers and truths that may be missing are `Int64` and `boolean`, dates are `datetime64[ms]`, and ordered
+    texts ordered categories.
     """
     import pandas as pd
 
