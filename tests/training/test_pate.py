@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.schema import Schema
 from counterfoil.training.pate import PATEClassifier
+from counterfoil.training.public_rows import require_other_rows
 
 SCHEMA = Schema(
     (
@@ -239,6 +242,26 @@ def test_the_sensitive_table_is_no_public_one(tmp_path):
         PATEClassifier(seed=1).fit(SENSITIVE, SCHEMA, public=SENSITIVE, **FIT)
     with pytest.raises(ValueError, match="the sensitive table itself"):
         PATEClassifier(seed=1).fit(tmp_path / "people.csv", SCHEMA, public=str(tmp_path / "." / "people.csv"), **FIT)
+
+
+@pytest.mark.parametrize(
+    ("source", "public"),
+    [
+        ("people.csv", "hard.csv"),
+        ("people.csv", "soft.csv"),
+        ("people.db::t", "soft.db::t"),
+        ("postgresql://host/d::t", "postgresql://host:5432/d::public.t"),
+    ],
+)
+def test_the_sensitive_table_by_another_name_is_no_public_one(tmp_path, monkeypatch, source, public):
+    monkeypatch.chdir(tmp_path)
+    for name in ("people.csv", "people.db"):
+        Path(name).touch()
+        Path(name.replace("people", "soft")).symlink_to(name)
+    os.link("people.csv", "hard.csv")
+    with pytest.raises(ValueError, match="the sensitive table itself"):
+        require_other_rows(source, public)
+    require_other_rows(source, f"{public}2")
 
 
 def test_public_rows_must_be_there():

@@ -14,6 +14,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.ledger.ledger import SourceIdentity
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import followed
@@ -59,14 +60,23 @@ def require_other_rows(source: Any, public: Any) -> None:
     """Refuses the sensitive table as public rows, which is a mistake: a model would learn from them without noise.
 
     Raises:
-        ValueError: where both are the same object or path.
+        ValueError: where both are the same object, or lead to the same table.
     """
-    paths = all(isinstance(given, (str, os.PathLike)) for given in (source, public))
-    if source is public or (paths and os.path.realpath(source) == os.path.realpath(public)):
+    if source is public or _lead_to_one_table(source, public):
         raise ValueError(
             "`public` must be rows that need no protection. Found the sensitive table itself: give other rows, or "
             "synthetic ones."
         )
+
+
+def _lead_to_one_table(source: Any, public: Any) -> bool:
+    """Whether two paths or addresses are of one table, by whatever links and spellings, as a ledger asks it."""
+    if not all(isinstance(given, (str, os.PathLike)) for given in (source, public)):
+        return False
+    try:
+        return SourceIdentity.of(source).is_the_same_as(SourceIdentity.of(public))
+    except ValueError:  # of an address that is none, which whoever opens it says
+        return False
 
 
 def _only(schema: Schema, names: Sequence[str], *, present: Sequence[str]) -> Schema:
