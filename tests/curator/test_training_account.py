@@ -247,6 +247,28 @@ def test_a_plan_charges_its_parts_one_by_one():
             account.train(query, parts[0])
 
 
+def test_the_parts_of_a_run_answer_together_with_no_more_numbers_than_are_proved(monkeypatch):
+    """A run with a checkpoint is charged in parts, each of which was below the limit."""
+    query, part = query_of(), SubsampledGaussianNoise(60.0, query_of().sampling_probability, 4)
+    monkeypatch.setattr("counterfoil.curator.account.MOST_NUMBERS", 8 * (query.size + 1))
+    with curator_of() as curator:
+        account = curator.plan([part] * 3, PrivacyLossPlan())
+        with pytest.raises(ValueError, match=r"A run may answer with at most .*Found 0 before, and 12 steps"):
+            account.train(query, part)
+        assert not curator.charges(), "before the first part"
+    with curator_of() as curator:
+        account = curator.filter(GaussianFilter())
+        account.train(query, part)
+        account.train(query, part)
+        with pytest.raises(ValueError, match=rf"Found {8 * (query.size + 1)} before, and 4 steps"):
+            account.train(query, part)
+        assert len(curator.charges()) == 2
+    with curator_of() as curator:
+        account = curator.plan([part] * 2, PrivacyLossPlan())
+        for each in (part, part):
+            account.train(query, each)
+
+
 # What is refused
 
 

@@ -250,11 +250,7 @@ class Account:
             records = self._records.grouped(query.features)
         if records.sizes != query.group_sizes:
             raise ValueError("The sizes of groups are not those of the records: take them from `Curator.group_sizes`.")
-        if noise.steps * (query.size + 1) > MOST_NUMBERS:
-            raise ValueError(
-                f"A run may answer with at most {MOST_NUMBERS:,} numbers, for which discrete noise is proved. Found "
-                f"{noise.steps:,} steps of {query.size + 1:,}: take fewer steps or a smaller network."
-            )
+        self._require_few_numbers(query, noise)
         paid = self._charge(query, noise, query.l2_sensitivity)
         return Training(
             records,
@@ -265,6 +261,21 @@ class Account:
             refusals=self._release,
             vouched_for=paid.vouched_for,
         )
+
+    def _require_few_numbers(self, query: GradientQuery, noise: SubsampledGaussianNoise) -> None:
+        """Refuses a run that answers with more numbers than discrete noise is proved for, however many charges it is.
+
+        Counted are the steps that were charged before, in earlier processes too, and those of the plan that follow.
+        """
+        charged = [charge for charge in self.charges if charge.noise.get("kind") == noise.kind]
+        before = sum(int(one.noise["steps"]) * (int(one.parameters["parameters"]) + 1) for one in charged)
+        planned = [noise] if self._planned is None else self._planned
+        steps = sum(one.steps for one in planned if isinstance(one, SubsampledGaussianNoise))
+        if before + steps * (query.size + 1) > MOST_NUMBERS:
+            raise ValueError(
+                f"A run may answer with at most {MOST_NUMBERS:,} numbers, for which discrete noise is proved. Found "
+                f"{before:,} before, and {steps:,} steps of {query.size + 1:,}: take fewer steps or a smaller network."
+            )
 
     def admit(self, query: Query) -> None:
         """Refuses, before anything is charged, a query that could not be asked.
