@@ -19,6 +19,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.brought import brought_within
+from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.lattice import LatticeKernelDensity
@@ -36,6 +37,7 @@ from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
 from counterfoil.methods.evolution import PrivateEvolution
 from counterfoil.methods.reweighting import Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure
+from counterfoil.noise import randomness
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.noise import LARGEST_ANSWER, bounded_sum
@@ -64,6 +66,31 @@ def test_noise_beyond_whole_numbers_shows_nothing_below_it(noise):
     beyond = np.abs(answers) == LARGEST_ANSWER
     assert beyond.any(), "such noise seldom lies within"
     assert not np.isin(np.abs(answers[~beyond]) % 2**40, [777, 223]).any()
+
+
+@pytest.mark.parametrize(
+    ("budget", "unit", "tables"),
+    [
+        (Budget(1, 1e-70), None, False),
+        (Budget(150, 1e-9), ("who", 200), False),
+        (Budget(1, 1e-9), ("who", 200), True),
+    ],
+)
+@pytest.mark.parametrize("kept", [False, True])
+def test_no_answer_lies_beyond_the_end_of_a_table_of_noise(tmp_path, monkeypatch, budget, unit, tables, kept):
+    """A unit of 200 rows moved a count by 12 deviations: with 5e-8, at a delta of 1e-9, it lay where no table of its
+    neighbor's noise reaches. At a delta of 1e-70 one row was enough."""
+    drawn: list[float] = []
+    monkeypatch.setattr(randomness, "gaussian_sampler", drawn.append)
+    monkeypatch.setattr(randomness, "wide_gaussian_sampler", drawn.append)
+    schema = Schema((Integer("a", 0, 2999, bins=3000),), ignore=("who",))
+    counts = MarginalCounts(schema.domain, (("a",),))
+    with Curator(pa.table({"a": [0] * 3, "who": [1] * 3}), schema, budget=budget, privacy_unit=unit) as curator:
+        if kept:
+            curator.keep_answers(AnswerLog.create(tmp_path / "kept.answers", {}))
+        account = curator.filter(GaussianFilter())
+        account.ask(counts, account.noise(account.divisible))
+    assert bool(drawn) is tables
 
 
 def test_a_bounded_sum_is_that_of_unbounded_noise():

@@ -6,7 +6,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from counterfoil.noise.sampler import LARGEST_RADIUS, TableSampler, gaussian_sampler, laplace_sampler
+from counterfoil.accounting.budget import DELTA_SLACK, Budget
+from counterfoil.noise import randomness
+from counterfoil.noise.sampler import (
+    LARGEST_RADIUS,
+    MOST_DRAWS,
+    TableSampler,
+    gaussian_sampler,
+    laplace_sampler,
+    pays_for_tables,
+)
 
 UNIT = 2**256
 
@@ -90,3 +99,36 @@ def test_ordinary_numbers_are_inverted_exactly():
     drawn = sampler.draw(500, lambda size: first)
     assert drawn.dtype == np.int64
     assert drawn.tolist() == [inverse(cumulative, int(word) << 192) for word in first]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "pays"),
+    [
+        *[(epsilon, delta, True) for epsilon in (1e-6, 1.0, 10.0) for delta in (0.5, 1e-6, 1e-9, 1e-15)],
+        (18.0, 1e-9, True),
+        (7.0, 1e-29, True),
+        (19.0, 1e-9, False),
+        (1.0, 1e-70, False),
+        (1e-9, 1e-290, False),
+        (1e9, 0.5, False),
+        (1.0, 0.0, False),
+    ],
+)
+def test_tables_are_used_where_the_budget_pays_for_them(epsilon, delta, pays):
+    """At four times the epsilon, which a receipt may state for the other relation."""
+    assert pays_for_tables(Budget(epsilon, delta)) is pays
+    if pays:
+        lost = (1 + mpmath.exp(4 * mpmath.mpf(epsilon))) * MOST_DRAWS * mpmath.mpf(2) ** -199
+        assert lost <= mpmath.mpf(delta) * DELTA_SLACK / 2
+
+
+@pytest.mark.parametrize("scale", [9.0, 3000.0])
+def test_without_tables_all_noise_is_exact(monkeypatch, scale):
+    def refuse(_: float) -> None:
+        raise AssertionError("a table was asked for")
+
+    monkeypatch.setattr(randomness, "gaussian_sampler", refuse)
+    monkeypatch.setattr(randomness, "wide_gaussian_sampler", refuse)
+    assert randomness.SystemRandomness(tables=False).discrete_gaussian(scale, 3000).shape == (3000,)
+    with pytest.raises(AssertionError, match="a table"):
+        randomness.SystemRandomness().discrete_gaussian(scale, 3000)

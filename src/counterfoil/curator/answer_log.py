@@ -43,10 +43,12 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.charge import Charge
 from counterfoil.curator.answer_file import AnswerFile
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.noise.randomness import SystemRandomness
+from counterfoil.noise.sampler import pays_for_tables
 
 FORMAT, WITH_DECISIONS = "counterfoil.answers/1", "counterfoil.answers/2"
 SUFFIX = ".answers"
@@ -105,9 +107,11 @@ class ResumableRandomness(SystemRandomness):
 
     Args:
         seed: 32 random bytes.
+        tables: as for `SystemRandomness`.
     """
 
-    def __init__(self, seed: bytes) -> None:
+    def __init__(self, seed: bytes, *, tables: bool = True) -> None:
+        super().__init__(tables=tables)
         self._seed = seed
         self._made = 0
 
@@ -240,10 +244,9 @@ class AnswerLog:
         """How many answers are kept."""
         return sum(kept.values is not None for kept in self.charges)
 
-    @property
-    def randomness(self) -> SystemRandomness:
-        """What the release is made with."""
-        return ResumableRandomness(self._seed)
+    def randomness_for(self, budget: Budget) -> SystemRandomness:
+        """What the release, which has this budget, is made with."""
+        return ResumableRandomness(self._seed, tables=pays_for_tables(budget))
 
     def opened(self, release: int) -> None:
         """Writes down the number of the release, once its account is open."""

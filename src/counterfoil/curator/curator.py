@@ -51,6 +51,7 @@ from counterfoil.ledger.no_ledger import (
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
+from counterfoil.noise.sampler import pays_for_tables
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.plain_arrays import array_of
@@ -104,7 +105,8 @@ class Curator:
             if name not in (known := self.domain.attributes):
                 hint = did_you_mean(name, known)
                 raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
-        self.randomness: Randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
+        tables = pays_for_tables(budget)
+        self.randomness: Randomness = SystemRandomness(tables=tables) if seed is None else SeededRandomness(seed)
         names = (*schema.declared, privacy_unit.column if privacy_unit else "")
         opened = open_source(source, declared=names, encoding=schema.encoding)
         identity = SourceIdentity(name=opened.name, location=opened.location)
@@ -488,7 +490,7 @@ class Curator:
                     raise
                 # It was given back, because nothing had been charged to it; another one is opened.
         self._resumed_charges = max(self._resumed_charges, len(log.charges))
-        self._log, self.randomness = log, log.randomness
+        self._log, self.randomness = log, log.randomness_for(self.budget)
 
     def kept_decision(self, kind: str) -> int | None:
         """What the clock of an earlier run of this release decided here; None where it decides now.

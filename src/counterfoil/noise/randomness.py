@@ -50,16 +50,24 @@ class Randomness(Protocol):
 
 
 class SystemRandomness:
-    """Cryptographic randomness of the operating system. The only kind a release may be made with."""
+    """Cryptographic randomness of the operating system. The only kind a release may be made with.
+
+    Args:
+        tables: whether many draws may come from tables, for which what is held back of a budget pays
+            (`pays_for_tables`); else all are OpenDP's, which are exact and slower.
+    """
 
     private = True
     source = "OpenDP discrete samplers and a 256-bit table sampler over operating-system entropy"
 
+    def __init__(self, *, tables: bool = True) -> None:
+        self._tables = tables
+
     def discrete_gaussian(self, scale: float, size: int) -> np.ndarray:
-        table = gaussian_sampler(scale) if size >= _TABLE_FROM else None
+        table = gaussian_sampler(scale) if self._tables and size >= _TABLE_FROM else None
         if table is not None:
             return table.draw(size, self.words)
-        wide = wide_gaussian_sampler(scale) if size >= _WIDE_FROM else None
+        wide = wide_gaussian_sampler(scale) if self._tables and size >= _WIDE_FROM else None
         if wide is not None:
             return wide.draw(size, self.words)
         dp = _opendp()

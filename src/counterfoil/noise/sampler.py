@@ -9,9 +9,11 @@ cumulative probabilities of P, conditioned on the support, rounded down to multi
 compares a uniform number of 256 bits with the table, so that each of the 2 b + 1 probabilities of Q is the difference
 of two entries: TV(P, Q) <= 2**-200 + (2 b + 1) 2**-255 <= 2**-199, as b <= 2**17. Two mechanisms that differ only in
 n such draws have outputs within n 2**-199 (couple the draws), whatever is asked between them, which adds
-(1 + e**epsilon) n 2**-199 to delta. `budget.DELTA_SLACK` holds 2**-20 of delta back: enough for 2**40 draws at
-any delta above 1e-15 and epsilon below 60. Wider laws, which no table of this size
-holds, go to `wide_gaussian` or to OpenDP.
+(1 + e**epsilon) n 2**-199 to delta. `budget.DELTA_SLACK` holds 2**-20 of delta back, of which `pays_for_tables` asks
+whether half is enough for 2**41 draws, at each epsilon that a receipt states: it is at the usual budgets, such as
+epsilon 18 and delta 1e-9. At others all noise is OpenDP's: a table ends, and shows by an answer beyond the end of one
+neighbor's that it is the other one's. Wider laws, which no table of this size holds, go to `wide_gaussian` or to
+OpenDP.
 """
 
 from __future__ import annotations
@@ -26,6 +28,11 @@ from itertools import accumulate, chain
 
 import numpy as np
 
+from counterfoil.accounting.budget import DELTA_SLACK, Budget
+
+MOST_DRAWS = 2**41
+"""Of all runs of a release: 1,000 that may be judged, each with at most 2e9 numbers."""
+
 UniformWords = Callable[[int], np.ndarray]
 """Takes n, gives n independent uniform 64-bit words as uint64[n]."""
 
@@ -34,6 +41,17 @@ _BITS = 256
 _MORE_BITS = 64
 """Of each probability before they are added up: a sum of parts that are rounded down lacks less than 2**-300."""
 _DIGITS = 100
+
+
+def pays_for_tables(budget: Budget) -> bool:
+    """Whether half of what is held back of the budget's delta covers `MOST_DRAWS` draws from tables.
+
+    Under the other relation an answer moves at most twice as far, so that mu is at most twice and rho at most four
+    times as large, and the epsilon which is stated for it, at the same delta, at most four times the budget's.
+    """
+    stated = 4 * budget.epsilon
+    lost = max(stated, 0.0) + math.log1p(math.exp(-stated)) + math.log(MOST_DRAWS) - 199 * math.log(2)
+    return budget.delta > 0 and lost <= math.log(budget.delta) + math.log(DELTA_SLACK / 2)
 
 
 class TableSampler:
