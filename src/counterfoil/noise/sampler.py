@@ -10,7 +10,7 @@ compares a uniform number of 256 bits with the table, so that each of the 2 b + 
 of two entries: TV(P, Q) <= 2**-200 + (2 b + 1) 2**-255 <= 2**-199, as b <= 2**17. Two mechanisms that differ only in
 n such draws have outputs within n 2**-199 (couple the draws), whatever is asked between them, which adds
 (1 + e**epsilon) n 2**-199 to delta. `budget.DELTA_SLACK` holds 2**-20 of delta back, of which `pays_for_tables` asks
-whether half is enough for 2**41 draws, at each epsilon that a receipt states: it is at the usual budgets, such as
+whether half is enough for 2**44 draws, at each epsilon that a receipt states: it is at the usual budgets, such as
 epsilon 18 and delta 1e-9. At others all noise is OpenDP's: a table ends, and shows by an answer beyond the end of one
 neighbor's that it is the other one's. Wider laws, which no table of this size holds, go to `wide_gaussian` or to
 OpenDP.
@@ -30,8 +30,8 @@ import numpy as np
 
 from counterfoil.accounting.budget import DELTA_SLACK, Budget
 
-MOST_DRAWS = 2**41
-"""Of all runs of a release: 1,000 that may be judged, each with at most 2e9 numbers."""
+MOST_DRAWS = 2**44
+"""Of all runs of a release: 1,000 that may be judged, each with at most 2e9 numbers, which take 8 draws at most."""
 
 UniformWords = Callable[[int], np.ndarray]
 """Takes n, gives n independent uniform 64-bit words as uint64[n]."""

@@ -13,7 +13,7 @@ h = 2.1 exp(-2 pi**2 w**2), whatever c is, so that X + B Y has the law DG(t) up 
 [(1 - h) / (1 + h), (1 + h) / (1 - h)] at each z. Here X is the sum of all levels below, r >= 3 B, and s >= `_LEAST`, so
 that w >= 3 s / sqrt(9 + s**2) > 2.98 and h < 2**-250. With at most `_MOST_LEVELS` levels, each of whose draws is within
 2**-199 of its law in total variation (`sampler`), a sum is within 2**-196 of DG(t): the budget's `DELTA_SLACK` holds
-back enough for 2**38 such draws where it is for 2**41 from tables (`sampler.pays_for_tables`).
+back enough for 2**41 such draws where it is for 2**44 from tables (`sampler.pays_for_tables`).
 
 The scale of the last level is rounded to a float, so that t**2 is the square of the wanted scale up to a factor
 1 +- 2**-50; it is raised by 2**-48 first: the noise is never smaller than what was asked for.
