@@ -6,6 +6,7 @@ import sys
 import warnings
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
+from functools import reduce
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -21,15 +22,18 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.brought import brought_within
 from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.engines.engine import LARGEST_SUM, added
 from counterfoil.curator.queries.function_averages import FunctionAverages
 from counterfoil.curator.queries.lattice import LatticeKernelDensity
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.curator.source_facts import identity_of
+from counterfoil.curator.sources.source import BATCH_ROWS
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.counting import count_marginals
 from counterfoil.domain.domain import Domain
 from counterfoil.features.functions import Functions, Share, Value
+from counterfoil.features.losses import LossNet
 from counterfoil.features.moments import Moments
 from counterfoil.geometry.euclidean import Box
 from counterfoil.geometry.lattice import KernelLattice
@@ -91,6 +95,22 @@ def test_no_answer_lies_beyond_the_end_of_a_table_of_noise(tmp_path, monkeypatch
         account = curator.filter(GaussianFilter())
         account.ask(counts, account.noise(account.divisible))
     assert bool(drawn) is tables
+
+
+def test_sums_over_blocks_do_not_wrap_around():
+    """The squared loss of the model 0 in a net of radius 100 is up to 2**39: of 2**24 records one turned the largest
+    sum of int64 into the most negative one."""
+    schema = Schema((Real("x", -1, 1, bins=2), Real("y", -1, 1, bins=2)))
+    net = LossNet.of(schema, "squared", "y", ["x"], radius=100, points=20_000, counted=False)
+    one = net.sums(1, {}, {"x": np.zeros(1), "y": np.ones(1)})[: net.first]
+    assert one.tolist() == [2**39]
+    blocks = [one * BATCH_ROWS] * (2**24 // BATCH_ROWS)
+    without, with_it = (reduce(added, [*blocks[1:], one * (BATCH_ROWS - 1), *more]) for more in ([], [one]))
+    assert 0 <= with_it - without <= 2**39
+    assert without == LARGEST_SUM
+    shuffled = reduce(added, [reduce(added, blocks[:90]), one, reduce(added, blocks[90:] * 3)])
+    assert shuffled == LARGEST_SUM
+    assert added(-without, -with_it) == -LARGEST_SUM
 
 
 def test_a_bounded_sum_is_that_of_unbounded_noise():

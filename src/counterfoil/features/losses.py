@@ -268,7 +268,8 @@ class LossNet(FunctionFamily):
         return sparse.hstack(parts, format="csr")
 
     def sums(self, rows: int, codes: Mapping[str, np.ndarray], numbers: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Exact: a loss is below 2**34 whole numbers, and a block has fewer than 2**13 rows or one function."""
+        """Exact: a loss is below 2**34 whole numbers, that of the model 0 below 2**40 and never negative, and at most
+        2**13 rows are added at once. Sums over many blocks are bounded where they are added (`engine.added`)."""
         total = np.zeros(self.first + len(self.lattice), dtype=np.int64)
         for part in self._parts(rows, codes, numbers):
             total += part.sum(axis=1).astype(np.int64)

@@ -20,6 +20,9 @@ from counterfoil.curator.sources.source import Source
 from counterfoil.noise.randomness import Randomness
 from counterfoil.schema.schema import Schema
 
+LARGEST_SUM = 2**62 - 1
+"""Of what blocks of records add to one number, in either direction; `noise.LARGEST_ANSWER` is below."""
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -126,12 +129,17 @@ class Engine(ABC):
 def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The sum of two arrays of one shape: of two, numpy would repeat the smaller, and count its records for each copy.
 
+    Formal guarantee: whole numbers within `LARGEST_SUM` have a sum that int64 holds, and it counts as `LARGEST_SUM`
+    where it is beyond. Of terms that are not negative that is min(their sum, `LARGEST_SUM`), in whatever order they are
+    added, which no record moves further than the sum. A sum that wrapped around would move by 2**64 with one record.
+
     Raises:
         ValueError: for arrays of two shapes.
     """
     if one.shape != other.shape:
         raise ValueError("What is summed over blocks of records must have one shape. Found two.")
-    return one + other
+    total = one + other
+    return np.asarray(np.clip(total, -LARGEST_SUM, LARGEST_SUM)) if total.dtype == np.int64 else total
 
 
 def _rows(block: Block) -> np.ndarray:
