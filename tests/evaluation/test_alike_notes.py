@@ -33,6 +33,15 @@ def test_numbers_that_are_to_be_written_are_said_of_each_column() -> None:
     assert said(notes) == [f"{note.column}: {note.text}" for note in notes]
 
 
+def test_cells_in_another_notation_have_a_range_and_what_is_to_be_written_has_none() -> None:
+    write = "of its cells are written in another way: declare step = 1 and decimals = "
+    counts = (320_498, 327_870, 326_132)
+    notes = [ColumnNote(f"c{count}", "notation", f"{count:,} {write}1.", count) for count in counts]
+    assert said(notes) == [f"in 3 columns: c320498, c327870, c326132: 320,498 to 327,870 {write}1."]
+    finer = [ColumnNote(f"c{digits}", "notation", f"9 {write}{digits}.", 9) for digits in (1, 2, 3)]
+    assert said(finer) == [f"{note.column}: {note.text}" for note in finer]
+
+
 def test_columns_that_others_say_are_said_once_with_these() -> None:
     notes = [
         ColumnNote(f"label{place}", "follows", f"the {place} values of code{place}.", place, source=f"code{place}")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _COUNTED = ("missing_spellings", "points")
 """Kinds of notes whose numbers outside quotes are counts and shares: no names, no values, nothing to write."""
+_ONE_COUNT = ("notation", "rewritten", "left_out")
+"""Kinds of notes of which one number is a count of cells, that of the note, and others are to be written."""
 _QUOTED = re.compile(r"""("[^"]*"|`[^`]*`)""")
 _COUNT = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?%?", re.ASCII)
 
@@ -25,7 +27,7 @@ def note_key(note: ColumnNote) -> Hashable | None:
         return None
     if note.kind == "follows":
         return note.kind
-    return note.kind, "".join(_pieces(note.text)[::2]) if note.kind in _COUNTED else note.text
+    return note.kind, *_pieces(note)[::2]
 
 
 def said_of(notes: Sequence[ColumnNote]) -> str:
@@ -39,8 +41,8 @@ def said_of(notes: Sequence[ColumnNote]) -> str:
         return f"{named}: {note.text}"
     if note.kind == "follows":
         return _follow(notes)
-    pieces = [_pieces(one.text) for one in notes] if note.kind in _COUNTED else [[one.text] for one in notes]
-    return f"{named}: {''.join(map(_range, zip(*pieces, strict=True)))}"
+    pieces = zip(*map(_pieces, notes), strict=True)
+    return f"{named}: {''.join(map(_range, pieces))}"
 
 
 def _follow(notes: Sequence[ColumnNote]) -> str:
@@ -52,8 +54,16 @@ def _follow(notes: Sequence[ColumnNote]) -> str:
     )
 
 
-def _pieces(text: str) -> list[str]:
-    """A sentence in pieces, of which every second is a count; what stands between quotes is none."""
+def _pieces(note: ColumnNote) -> list[str]:
+    """What a note says in pieces, of which every second is a count."""
+    if note.kind in _COUNTED:
+        return _with_counts(note.text)
+    before, count, after = note.text.partition(f"{note.count:,}") if note.kind in _ONE_COUNT else (note.text, "", "")
+    return [before, count, after]
+
+
+def _with_counts(text: str) -> list[str]:
+    """A sentence in pieces, of which every second is a number; what stands between quotes is none."""
     pieces = [""]
     for place, part in enumerate(_QUOTED.split(text)):
         if place % 2:

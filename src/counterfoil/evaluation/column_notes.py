@@ -54,16 +54,16 @@ class ColumnNote:
     Args:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "days", "notation",
-            "left_out", "missing_spellings", "grid", "points", "lookup", "shared", "follows", "sum", "product", "order",
-            "missing" or "unique".
+            "left_out", "missing_spellings", "grid", "points", "lookup", "shared", "follows", "digits", "sum",
+            "product", "order", "missing" or "unique".
         text: a sentence, in which the values are those that the schema states.
-        count: of cells, of stated values that never occur, for "follows" of values of the other column, for "sum",
-            "product", "order" and "unique" of records that show it, or for "missing" of columns.
+        count: of cells, of stated values that never occur, for "follows" of values of the other column, for
+            "digits", "sum", "product", "order" and "unique" of records that show it, or for "missing" of columns.
         stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, where they were asked for.
         source: for "follows", the column that says the value.
-        expression: for "sum" and "product", what the derived column would say.
+        expression: for "digits", "sum" and "product", what the derived column would say.
     """
 
     column: str

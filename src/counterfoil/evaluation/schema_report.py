@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCou
 from counterfoil.evaluation.cell_blocks import said_of_cells
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
+from counterfoil.evaluation.digit_notes import DigitCounts
 from counterfoil.evaluation.follower_notes import FollowerCounts
 from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
@@ -46,7 +47,27 @@ from counterfoil.schema.unread_cells import UnreadCells
 FIRST_ROWS = 5
 TOP_VALUES = 5
 REASON = "a check of the schema against the table"
-_Related = FollowerCounts | SumCounts | ProductCounts | OrderCounts | NumberOrderCounts | AbsentCounts | UniqueCounts
+_SUMS = ("sum", "product")
+
+
+class _Related(Protocol):
+    """What is counted of columns together."""
+
+    def add(self, batch: RawBatch) -> None: ...
+
+    def notes(self) -> Iterator[ColumnNote]: ...
+
+
+_RELATED: tuple[Callable[[Schema], _Related], ...] = (
+    FollowerCounts,
+    DigitCounts,
+    SumCounts,
+    ProductCounts,
+    OrderCounts,
+    NumberOrderCounts,
+    AbsentCounts,
+    UniqueCounts,
+)
 
 
 @dataclass(frozen=True)
@@ -250,8 +271,7 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool)
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
-    kinds = (FollowerCounts, SumCounts, ProductCounts, OrderCounts, NumberOrderCounts, AbsentCounts, UniqueCounts)
-    related = [kind(table.schema) for kind in kinds]
+    related = [kind(table.schema) for kind in _RELATED]
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
     for batch in table.batches(derived=True):
@@ -283,9 +303,12 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool)
 
 
 def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
-    """What is said of columns together; of one that an expression gives not also that another one says its values."""
-    notes = pasted_together(note for relation in related for note in relation.notes())
-    given = {note.column for note in notes if note.kind in ("product", "sum")}
+    """What is said of columns together; of one that an expression gives not also that another one says its values, and
+    of the digits of another one not also that it is about a hundredth of it."""
+    found = [note for relation in related for note in relation.notes()]
+    digits = {note.column for note in found if note.kind == "digits"}
+    notes = pasted_together(note for note in found if note.kind not in _SUMS or note.column not in digits)
+    given = {note.column for note in notes if note.expression}
     return tuple(note for note in notes if note.kind != "follows" or note.column not in given)
 
 
