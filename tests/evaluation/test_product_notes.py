@@ -72,6 +72,16 @@ def test_a_multiple_is_named_with_its_constant():
     assert expressions(table) == {"yearly": "amount", "inches": "round(0.453592 * amount, 3)"}
 
 
+def test_a_constant_that_needs_no_rounding_is_the_one_that_is_named():
+    hours = np.random.default_rng(0).integers(1, 60, 400)
+    table = pd.DataFrame({"seconds": 3600 * hours, "hours": hours})
+    schema = Schema.from_toml(
+        schema_of(table).to_toml() + '[[derived]]\nname = "half"\nkind = "real"\nexpression = "seconds / 2"\n'
+    )
+    notes = check_without_privacy(table, schema).notes
+    assert {note.column: note.expression for note in notes if note.expression} == {"hours": "round(seconds / 3600)"}
+
+
 def test_a_column_that_is_another_one_is_not_rounded():
     table = pd.DataFrame({"price": np.random.default_rng(0).integers(1, 10**9, 300) / 10**8})
     table["again"] = table["price"]

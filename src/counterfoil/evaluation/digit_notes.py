@@ -15,6 +15,7 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.stored_digits import as_stored
 from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, missing_apart, numbers_of
 from counterfoil.schema import Schema
@@ -70,6 +71,7 @@ class DigitCounts:
         self._columns: Mapping[str, Column] = columns
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
+        self._kept = kept_columns(schema)
         self._left: list[_Relation] | None = None
 
     def add(self, batch: RawBatch) -> None:
@@ -86,7 +88,7 @@ class DigitCounts:
         said: set[int] = set()
         for relation in sorted(self._left or [], key=lambda one: (one.apart, one.source)):
             name, source = self._names[relation.target], self._names[relation.source]
-            is_known = any({name, source} <= bound for bound in self._bound)
+            is_known = name in self._kept or any({name, source} <= bound for bound in self._bound)
             if relation.target in said or relation.evidence < FEWEST or is_known:
                 continue
             plain = f"{as_named(source)} {relation.sign} {relation.power}"

@@ -13,6 +13,7 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.schema import Schema
 from counterfoil.schema.expression import Expression
 from counterfoil.schema.placement import Placement
@@ -42,6 +43,7 @@ class FollowerCounts:
             frozenset(itertools.chain.from_iterable(Expression(text, columns).columns for text in texts if text))
             for texts in ((rule.condition, rule.then) for rule in schema.rules)
         }
+        kept = kept_columns(schema)
         few = [column for column in schema.synthesized if column.size <= MOST_VALUES]
         few = few if len(few) <= MOST_COLUMNS else []
         # One code more than there are, the last, is for cells that have no place.
@@ -49,7 +51,7 @@ class FollowerCounts:
         self._said: dict[tuple[str, str], np.ndarray | None] = {
             (one.name, other.name): None
             for one, other in itertools.permutations(few, 2)
-            if not any({one.name, other.name} <= names for names in known)
+            if other.name not in kept and not any({one.name, other.name} <= names for names in known)
         }
 
     def add(self, batch: RawBatch) -> None:

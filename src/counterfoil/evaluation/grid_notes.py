@@ -25,8 +25,8 @@ _STEPS = sorted((first * Fraction(10) ** power for power in range(-6, 10) for fi
 """The grids that are looked for, coarsest first. Of two that hold all numbers, one is a multiple of the other,
 or a third one of both."""
 
-_OF_CLOCKS = (Fraction(60), Fraction(3600))
-"""Those of times between two moments that are stored to the minute, or the hour."""
+_OF_CLOCKS = (Fraction(60), Fraction(3600), Fraction(86_400))
+"""Those of times between two moments that are stored to the minute, the hour, or the day."""
 
 _PLAIN = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
 _ROUNDING = 1e-9

@@ -15,6 +15,7 @@ import numpy as np
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.factors import factor_text
+from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.stored_digits import MOST_DIGITS, as_stored, has_digits, stored_digits
 from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, derive_text, missing_apart, numbers_of
 from counterfoil.schema import Schema
@@ -44,6 +45,7 @@ class _Relation:
         sign: what stands between the two, "*" or "/".
         low: the least constant that all records allow.
         high: the largest.
+        exact: the two for numbers that were not rounded, such as days that are seconds / 86400 and no / 86000.
         evidence: records that tell it from chance.
         values: some of the values of the column that follows in these.
         apart: records that have the column and miss one that it follows from, or the other way round.
@@ -55,6 +57,7 @@ class _Relation:
     sign: str = "*"
     low: float = -np.inf
     high: float = np.inf
+    exact: tuple[float, float] = (-np.inf, np.inf)
     evidence: int = 0
     values: set[float] = field(default_factory=set)
     apart: int = 0
@@ -72,7 +75,8 @@ class _Relation:
     @property
     def factor(self) -> str:
         """The constant as it follows on a product: "" for 1, "12 * " before it, " / 100" after it; None written "?"."""
-        return factor_text(self.low, self.high, digits=6 if self.other is None else 2)
+        digits = 6 if self.other is None else 2
+        return factor_text(*self.exact, digits=digits) or factor_text(self.low, self.high, digits=digits)
 
     def add(self, numbers: np.ndarray, digits: int | None) -> None:
         """Asks records.
@@ -91,6 +95,12 @@ class _Relation:
         low, high = _factors(base, target, apart)
         self.low = max(self.low, float(low.max(initial=-np.inf)))
         self.high = min(self.high, float(high.min(initial=np.inf)))
+        if self.exact[0] <= self.exact[1]:
+            low, high = _factors(base, target, _apart(target, None))
+            self.exact = (
+                max(self.exact[0], float(low.max(initial=-np.inf))),
+                min(self.exact[1], float(high.min(initial=np.inf))),
+            )
         telling = target[_tells(target) & _tells(one) & _tells(other)]
         self.evidence += int((np.abs(np.diff(telling)) > 2 * apart.max(initial=0.0)).sum())
         if len(self.values) < FEWEST_VALUES:
@@ -109,6 +119,7 @@ class ProductCounts:
         self._columns: Mapping[str, Column] = columns
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
+        self._kept = kept_columns(schema)
         self._digits: list[int | None] = []
         self._left: list[_Relation] | None = None
 
@@ -134,7 +145,7 @@ class ProductCounts:
             follow = {earlier.target for earlier in said}
             if relation.places & follow or any(earlier.places <= relation.places for earlier in said):
                 continue
-            if self._is_no_chance(relation) and self._expression(relation, {}):
+            if self._is_no_chance(relation) and not self._is_kept(relation) and self._expression(relation, {}):
                 said.append(relation)
         whole: dict[int, str] = {}
         for relation in reversed(said):  # none of them follows from the target of an earlier one
@@ -150,6 +161,9 @@ class ProductCounts:
         names = {self._names[place] for place in relation.places}
         enough = relation.evidence >= FEWEST and len(relation.values) >= FEWEST_VALUES
         return enough and not any(names <= bound for bound in self._bound)
+
+    def _is_kept(self, relation: _Relation) -> bool:
+        return self._names[relation.target] in self._kept
 
     def _expression(self, relation: _Relation, given: Mapping[int, str]) -> str:
         """What a derived column would say; empty where no schema may state it.

@@ -5,7 +5,7 @@ A derived column may not follow from another one, and so each expression is in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -43,9 +43,14 @@ class Solved:
 
 
 class System:
-    """Relations, added one after another."""
+    """Relations, added one after another.
 
-    def __init__(self) -> None:
+    Args:
+        kept: columns that none is to be solved for.
+    """
+
+    def __init__(self, kept: Collection[int] = ()) -> None:
+        self._kept = kept
         self._given: dict[int, Sum] = {}
 
     def given(self, target: int) -> Sum:
@@ -64,7 +69,8 @@ class System:
         left = own
         for place in own.factors.keys() & self._given.keys():
             left = left.plus(Sum({place: -1}, 0.0).plus(self._given[place], 1), own.factors[place])
-        able = [place for place in sorted(left.factors) if abs(left.factors[place]) == 1 and place in own.factors]
+        units = [place for place in sorted(left.factors) if abs(left.factors[place]) == 1 and place in own.factors]
+        able = [place for place in units if place not in self._kept]
         if len(left.factors) < 2 or not able:
             return None
         target = preferred if preferred in able else able[-1]

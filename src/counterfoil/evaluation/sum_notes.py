@@ -15,6 +15,7 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.linear_search import LinearRelation, search
 from counterfoil.evaluation.stored_digits import as_stored, stored_digits
 from counterfoil.evaluation.substitution import Sum, System
@@ -41,6 +42,8 @@ class SumCounts:
         self._columns: Mapping[str, Column] = columns
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
+        kept = kept_columns(schema)
+        self._kept = frozenset(place for place, name in enumerate(self._names) if name in kept)
         self._digits: list[int | None] = []
         self._left: list[LinearRelation] | None = None
 
@@ -61,7 +64,7 @@ class SumCounts:
         such note."""
         found = [relation for relation in self._left or [] if relation.evidence >= FEWEST]
         known = {id(relation): self._is_known(relation) for relation in found}
-        system, said = System(), []
+        system, said = System(self._kept), []
         for relation in sorted(found, key=lambda one: (not known[id(one)], len(one.factors), _rank(one))):
             solved = system.add(relation.factors, relation.constant, preferred=_whole_of(relation))
             if solved is not None and not known[id(relation)]:
