@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,7 @@ from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
+from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
@@ -53,7 +55,7 @@ from counterfoil.marginals.repeated_measurement import NO_MORE, More
 from counterfoil.marginals.scores import expected_error
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
-from counterfoil.marginals.width import require_width, too_large_pairs
+from counterfoil.marginals.width import crowded_by_focus, crowded_by_rules, require_width, too_large_pairs
 from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.release import Fitted
 
@@ -218,7 +220,10 @@ class BatchedAIM:
                 columns=len(self.curator.schema.synthesized),
             )
         unmeasured = too_large_pairs(domain, self.max_model_size)
-        warnings = (*one_way.warnings, *unmeasured, *unrelated, *self.pace.warnings())
+        rules = tuple(self.curator.schema.structural_zeros)
+        crowded = crowded_by_rules(domain, rules, pairs, self.max_model_size)
+        crowded = crowded or crowded_by_focus(candidates, rules, pairs)
+        warnings = (*one_way.warnings, *unmeasured, *crowded, *unrelated, *self.pace.warnings())
         fits = (*one_way.estimator.outcomes, *estimator.outcomes)
         return Fitted(model, error_bars, fits, warnings, one_way.by_themselves())
 
@@ -231,8 +236,8 @@ class BatchedAIM:
         if self.focus is None:
             return pairs
         for name in coarse.attributes:
-            pair = coarse.canonical({name, self.focus})
-            if name != self.focus and coarse.size(pair) <= DEFAULT_MAX_CELLS and candidates.fits(pairs, pair, 1.0):
+            pair, known = coarse.canonical({name, self.focus}), [*self.curator.schema.structural_zeros, *pairs]
+            if name != self.focus and coarse.size(pair) <= DEFAULT_MAX_CELLS and candidates.fits(known, pair, 1.0):
                 pairs.append(pair)
         return pairs
 
@@ -263,7 +268,7 @@ class BatchedAIM:
                 model_cliques=self._model_cliques(estimator),
                 estimates=Estimates(model, candidates.weights, self.pace),
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
-                size_share=_size_share(1 - (left - portion) / capacity),
+                size_share=_size_share(1 - (left - portion) / capacity, self._share_of_rules),
                 mu_squared=choosing * (rounds - number) if last else choosing,
                 column_errors=_column_errors(estimator, model),
                 sensitivity=self._sensitivity(),
@@ -352,6 +357,12 @@ class BatchedAIM:
         """How many of `rounds` are left after a tree of so many pairs."""
         return rounds - 1 if self.rounds else max(round(rounds - edges / self.choice.size), FEWEST_AFTER_TREE)
 
+    @cached_property
+    def _share_of_rules(self) -> float:
+        """How much of the model's largest size the rules alone need."""
+        domain, rules = self.curator.domain, self.curator.schema.structural_zeros
+        return min(junction_tree.megabytes(domain, rules) / self.max_model_size, 1.0) if rules else 0.0
+
     def _model_cliques(self, estimator: WarmEstimator) -> list[Clique]:
         """What the released model's size depends on: rules, too, that bar nothing while rare values are merged."""
         return list(dict.fromkeys([*estimator.cliques, *self.curator.schema.structural_zeros]))
@@ -425,13 +436,18 @@ class BatchedAIM:
         return few
 
 
-def _size_share(spent: float) -> float:
+def _size_share(spent: float, rules: float) -> float:
     """The share of its largest size that the model may take, once this share of the budget is spent.
 
     In the published algorithm it is `spent` itself. With its square what needs a large model comes last: marginals that
-    hardly enlarge it go first, and fewer fits are of a large one.
+    hardly enlarge it go first, and fewer fits are of a large one. It is a share of what the rules leave: of the whole,
+    rules that need more than a round may take would leave it nothing but to measure the columns of the rules again.
+
+    Args:
+        spent: of the budget.
+        rules: the share of the largest size that the rules alone need.
     """
-    return spent**2
+    return rules + (1 - rules) * spent**2
 
 
 def _column_errors(estimator: WarmEstimator, model: GraphicalModel) -> dict[str, float]:

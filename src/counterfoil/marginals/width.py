@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from counterfoil.domain.domain import Domain
+from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
+from counterfoil.marginals.candidates import Candidates
 
 MOST_GIGABYTES = 8.0
 """More memory than this is not taken for scoring candidates."""
 
 MOST_HOURS = 1.0
 """More processor time than this is not taken for scoring them."""
+
+CROWDED = 0.5
+"""Of the largest size of a model: rules that need more leave too little for what is measured."""
 
 _BYTES_PER_CANDIDATE = 1_500
 """Measured: names, an estimate, its exact counts and scores, for the fewest cells that a pair may have."""
@@ -44,6 +50,57 @@ def too_large_pairs(domain: Domain, max_model_size: float) -> tuple[str, ...]:
         f"{too_large:,} of {pairs:,} pairs of columns have more cells than `max_model_size` = {max_model_size:g} "
         "megabytes hold, and were not measured: whether their columns are related is not known. Raise it, or give "
         "these columns fewer values.",
+    )
+
+
+def crowded_by_rules(
+    domain: Domain, rules: Iterable[Clique], focused: Iterable[Clique], max_model_size: float
+) -> tuple[str, ...]:
+    """A sentence where rules need so much of the model that other pairs of columns find no room in it.
+
+    Args:
+        domain: the released domain.
+        rules: the columns of each.
+        focused: the pairs of the focus that were measured.
+        max_model_size: the limit in megabytes.
+    """
+    rules, focused = [*rules], [*focused]
+    size = junction_tree.megabytes(domain, [*rules, *focused])
+    if not rules or size <= CROWDED * max_model_size:
+        return ()
+    tree = junction_tree.build(domain, [*rules, *focused])
+    largest = max(tree.cliques, key=domain.size)
+    widest = max(largest, key=lambda name: domain.size((name,)))
+    needed = f"{size:,.0f}" if size >= 10 else f"{size:.2g}"
+    beside = ", with the pairs of the focus," if focused else ""
+    return (
+        f"The rules{beside} need {needed} of the {max_model_size:g} megabytes that the model may have "
+        f"(`max_model_size`), most of them for {', '.join(largest)} together: there was little room for other pairs, "
+        "and strong relations may be lost. Give these columns fewer values, as by `bins` of "
+        f"{widest} ({domain.size((widest,)):,} values), leave out rules that matter less, or raise it.",
+    )
+
+
+def crowded_by_focus(candidates: Candidates, rules: Iterable[Clique], focused: Iterable[Clique]) -> tuple[str, ...]:
+    """A sentence where pairs of columns, each small enough by itself, are too large beside the pairs of the focus.
+
+    Args:
+        candidates: of all rounds.
+        rules: the columns of each.
+        focused: the pairs of the focus that were measured.
+    """
+    pairs = [clique for clique in candidates.weights if len(clique) == 2]
+    if not (focused := [*focused]) or not pairs:
+        return ()
+    alone, beside = (candidates.fitting(known, pairs, 1.0) for known in ((), [*rules, *focused]))
+    left_out = [pair for pair, fits in zip(pairs, (beside | ~alone).tolist(), strict=True) if not fits]
+    if not left_out:
+        return ()
+    return (
+        f"{len(left_out):,} of {len(pairs):,} pairs of columns, such as {' with '.join(left_out[0])}, do not fit "
+        f"beside the pairs of the focus within `max_model_size` = {candidates.max_model_size:g} megabytes, and were not "
+        "measured by themselves: their relations may be lost. Raise it, give these columns fewer values, or ask for no "
+        "focus.",
     )
 
 
