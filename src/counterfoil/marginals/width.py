@@ -99,8 +99,8 @@ def crowded_by_focus(candidates: Candidates, rules: Iterable[Clique], focused: I
     return (
         f"{len(left_out):,} of {len(pairs):,} pairs of columns, such as {' with '.join(left_out[0])}, do not fit "
         f"beside the pairs of the focus within `max_model_size` = {candidates.max_model_size:g} megabytes, and were "
-        "not measured by themselves: their relations may be lost. Raise it, give these columns fewer values, or ask for no "
-        "focus.",
+        "not measured by themselves: their relations may be lost. Raise it, give these columns fewer values, or ask "
+        "for no focus.",
     )
 
 
