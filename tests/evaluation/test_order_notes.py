@@ -37,6 +37,7 @@ def stays(rows: int = 300, seed: int = 0) -> pd.DataFrame:
 def test_each_order_is_said_with_its_rule_and_none_that_follows_from_two():
     found = orders(stays())
     assert list(found) == ["operated", "discharged"]
+    assert "where lengths matter or are mostly short beside the time that the dates span, count" in found["discharged"]
     assert 'require = "admitted <= operated"' in found["operated"]
     assert 'require = "operated <= discharged"' in found["discharged"]
     assert '`between = ["operated", "discharged"]`' in found["discharged"]

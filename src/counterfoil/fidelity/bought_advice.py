@@ -273,6 +273,6 @@ def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
     if len(dates) > 1:
         yield (
             f"Where one of {_named(dates)} never comes before another, as a discharge never before its admission, add "
-            f"the rule to {out}: noise knows no order. Where lengths matter, count what lies between the two: "
-            "`between`."
+            f"the rule to {out}: noise knows no order. Where lengths matter, or are mostly short beside the time that "
+            "the dates span, count what lies between the two: `between`."
         )

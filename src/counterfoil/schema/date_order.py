@@ -29,4 +29,5 @@ def length_kept(schema: Schema, first: str, last: str) -> str:
     """Words for the other remedy, which keeps how much lies between the two; empty where they can't be subtracted."""
     if schema[first].comparable != schema[last].comparable:
         return ""
-    return f", or, where lengths matter, count `between = {toml_value([first, last])}` in place of {last}"
+    between = f"`between = {toml_value([first, last])}` in place of {last}"
+    return f", or, where lengths matter or are mostly short beside the time that the dates span, count {between}"
