@@ -10,7 +10,7 @@ from typing import Any
 
 # Held back from every budget, for what is proved up to a negligible error rather than exactly: discrete
 # Gaussian noise is a post-processing of continuous Gaussian noise up to a factor exp(2.4e-19) a cell, and the
-# table sampler is within 2**-199 of the exact distribution a draw (see noise/gaussian.py and noise/sampler.py).
+# table sampler is within 2**-199 or less of the exact distribution a draw (see noise/gaussian.py and noise/sampler.py).
 EPSILON_SLACK = 1e-9
 DELTA_SLACK = 2.0**-20
 

@@ -48,7 +48,7 @@ from counterfoil.accounting.charge import Charge
 from counterfoil.curator.answer_file import AnswerFile
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.noise.randomness import SystemRandomness
-from counterfoil.noise.sampler import pays_for_tables
+from counterfoil.noise.sampler import USUAL, Precision, precision_for
 
 FORMAT, WITH_DECISIONS = "counterfoil.answers/1", "counterfoil.answers/2"
 SUFFIX = ".answers"
@@ -110,7 +110,7 @@ class ResumableRandomness(SystemRandomness):
         tables: as for `SystemRandomness`.
     """
 
-    def __init__(self, seed: bytes, *, tables: bool = True) -> None:
+    def __init__(self, seed: bytes, *, tables: Precision | None = USUAL) -> None:
         super().__init__(tables=tables)
         self._seed = seed
         self._made = 0
@@ -246,7 +246,7 @@ class AnswerLog:
 
     def randomness_for(self, budget: Budget) -> SystemRandomness:
         """What the release, which has this budget, is made with."""
-        return ResumableRandomness(self._seed, tables=pays_for_tables(budget))
+        return ResumableRandomness(self._seed, tables=precision_for(budget))
 
     def opened(self, release: int) -> None:
         """Writes down the number of the release, once its account is open."""

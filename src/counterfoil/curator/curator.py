@@ -51,7 +51,7 @@ from counterfoil.ledger.no_ledger import (
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
-from counterfoil.noise.sampler import pays_for_tables
+from counterfoil.noise.sampler import precision_for
 from counterfoil.schema import Schema
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.plain_arrays import array_of
@@ -105,8 +105,9 @@ class Curator:
             if name not in (known := self.domain.attributes):
                 hint = did_you_mean(name, known)
                 raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
-        tables = pays_for_tables(budget)
-        self.randomness: Randomness = SystemRandomness(tables=tables) if seed is None else SeededRandomness(seed)
+        self.randomness: Randomness = (
+            SystemRandomness(tables=precision_for(budget)) if seed is None else SeededRandomness(seed)
+        )
         names = (*schema.declared, privacy_unit.column if privacy_unit else "")
         opened = open_source(source, declared=names, encoding=schema.encoding)
         identity = SourceIdentity(name=opened.name, location=opened.location)

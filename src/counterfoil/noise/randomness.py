@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from counterfoil.noise.sampler import gaussian_sampler, laplace_sampler
+from counterfoil.noise.sampler import USUAL, Precision, gaussian_sampler, laplace_sampler
 from counterfoil.noise.wide_gaussian import wide_gaussian_sampler
 
 # Below this many draws OpenDP's exact sampler is fast enough; above, building a table takes less time than it saves.
@@ -53,21 +53,21 @@ class SystemRandomness:
     """Cryptographic randomness of the operating system. The only kind a release may be made with.
 
     Args:
-        tables: whether many draws may come from tables, for which what is held back of a budget pays
-            (`pays_for_tables`); else all are OpenDP's, which are exact and slower.
+        tables: of the tables that many draws may come from, for which what is held back of a budget pays
+            (`precision_for`); where None, all are OpenDP's, which are exact and slower.
     """
 
     private = True
-    source = "OpenDP discrete samplers and a 256-bit table sampler over operating-system entropy"
+    source = "OpenDP discrete samplers and a table sampler over operating-system entropy"
 
-    def __init__(self, *, tables: bool = True) -> None:
+    def __init__(self, *, tables: Precision | None = USUAL) -> None:
         self._tables = tables
 
     def discrete_gaussian(self, scale: float, size: int) -> np.ndarray:
-        table = gaussian_sampler(scale) if self._tables and size >= _TABLE_FROM else None
+        table = gaussian_sampler(scale, self._tables) if self._tables and size >= _TABLE_FROM else None
         if table is not None:
             return table.draw(size, self.words)
-        wide = wide_gaussian_sampler(scale) if self._tables and size >= _WIDE_FROM else None
+        wide = wide_gaussian_sampler(scale, self._tables) if self._tables and size >= _WIDE_FROM else None
         if wide is not None:
             return wide.draw(size, self.words)
         dp = _opendp()

@@ -12,8 +12,8 @@ where c(z) = z B s**2 / t**2. By Poisson summation the sum lies in w sqrt(2 pi) 
 h = 2.1 exp(-2 pi**2 w**2), whatever c is, so that X + B Y has the law DG(t) up to a factor in
 [(1 - h) / (1 + h), (1 + h) / (1 - h)] at each z. Here X is the sum of all levels below, r >= 3 B, and s >= `_LEAST`, so
 that w >= 3 s / sqrt(9 + s**2) > 2.98 and h < 2**-250. With at most `_MOST_LEVELS` levels, each of whose draws is within
-2**-199 of its law in total variation (`sampler`), a sum is within 2**-196 of DG(t): the budget's `DELTA_SLACK` holds
-back enough for 2**41 such draws where it is for 2**44 from tables (`sampler.pays_for_tables`).
+2**-(k - 57) of its law in total variation (`sampler`), a sum is within 2**-(k - 60) of DG(t): the budget's
+`DELTA_SLACK` holds back enough for 2**41 such draws where it is for 2**44 from tables (`sampler.precision_for`).
 
 The scale of the last level is rounded to a float, so that t**2 is the square of the wanted scale up to a factor
 1 +- 2**-50; it is raised by 2**-48 first: the noise is never smaller than what was asked for.
@@ -26,7 +26,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from counterfoil.noise.sampler import TableSampler, UniformWords, gaussian_sampler
+from counterfoil.noise.sampler import USUAL, Precision, TableSampler, UniformWords, gaussian_sampler
 
 _BASE = 64
 _LOWER = 3.0 * _BASE
@@ -59,20 +59,20 @@ class WideGaussian:
 
 
 @lru_cache(maxsize=32)
-def wide_gaussian_sampler(scale: float) -> WideGaussian | None:
+def wide_gaussian_sampler(scale: float, precision: Precision = USUAL) -> WideGaussian | None:
     """A sampler of the discrete Gaussian of `scale`; None where it is too narrow (below 2,057) or beyond 2**53."""
     below, unit, levels = 0.0, 1.0, list[TableSampler]()
     for _ in range(_MOST_LEVELS - 1):
         below = math.hypot(below, _LOWER * unit)
         unit *= _BASE
-        lower = gaussian_sampler(_LOWER)
+        lower = gaussian_sampler(_LOWER, precision)
         assert lower is not None
         levels.append(lower)
         top = math.sqrt(max(scale - below, 0.0)) * math.sqrt(scale + below) / unit
         if top < _LEAST:
             return None
         if top < _WIDEST:
-            last = gaussian_sampler(top * _RAISED)
+            last = gaussian_sampler(top * _RAISED, precision)
             assert last is not None
             return WideGaussian((*levels, last))
     return None
