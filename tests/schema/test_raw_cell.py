@@ -59,7 +59,7 @@ from counterfoil.schema.schema import Schema
         ("0000-01-01", "text", None),
         ("12-12-12", "text", None),
         ("2020-2020-12", "text", None),
-        ("1970-01-01 00:00", "datetime", 0),
+        ("1970-01-01 00:00", "midnight", 0),
         ("1970-01-01T00:00:01.5", "datetime", 1_500_000),
         ("1970-01-01T00:00:00Z", "text", None),
         ("2020-W01-1", "text", None),

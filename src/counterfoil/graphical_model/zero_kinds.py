@@ -9,25 +9,49 @@ Post-processing, and public: zeros come from the schema.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 
-MOST_KINDS = 48
-"""A column with more kinds of values is merged as if there were no zeros: apart, its pairs would be too large."""
+FEW_KINDS, MOST_KINDS = 48, 128
+"""So many kinds of values are kept apart in any case, and no more in any: pairs would be too large. A column with more
+than it may have is merged as if there were no zeros. Dates have about 100 codes where nobody says how many."""
+
+_WORTH = 0.3
+"""Of the noise in a row of a pair, what the records of a kind must exceed to be worth it."""
 
 
-def kept_apart(coarsening: Coarsening, zeros: Mapping[Clique, np.ndarray]) -> Coarsening:
+def kinds_apart(records: float, deviation: float) -> int:
+    """How many kinds of values of a column may be kept apart.
+
+    Each of k kinds has 1/k of the records in the mean. Their sum over the k cells that it has in a pair with another
+    column of k kinds has the noise of sqrt(k) deviations, above a part of which these records must be.
+
+    Args:
+        records: about how many there are.
+        deviation: of the noise of the counts of the column.
+    """
+    worth = (max(records, 1.0) / (_WORTH * deviation)) ** (2 / 3)
+    return int(min(max(worth, FEW_KINDS), MOST_KINDS))
+
+
+def kept_apart(
+    coarsening: Coarsening, zeros: Mapping[Clique, np.ndarray], measured: Sequence[NoisyMarginal], records: float
+) -> Coarsening:
     """A coarsening that merges the same values, but none of different kinds; the order of coarse codes is kept.
 
     Args:
         coarsening: of any values.
         zeros: by clique, bool tables on the fine domain that are True where no record can be.
+        measured: the noisy counts of each column.
+        records: about how many there are.
     """
-    kinds = {name: of for name, of in zero_kinds(coarsening.fine, zeros).items() if of.max() < MOST_KINDS}
+    most = {one.clique[0]: kinds_apart(records, one.scale) for one in measured}
+    kinds = {name: of for name, of in zero_kinds(coarsening.fine, zeros).items() if of.max() < most[name]}
     if not kinds:
         return coarsening
     codes = {

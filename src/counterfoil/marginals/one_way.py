@@ -191,7 +191,8 @@ def measure_one_way(
     posterior = dict[str, np.ndarray]()
     if schema.bought is not None:
         merged, posterior = _without_precautions(schema, marginals, merged)
-    return OneWay(estimator, kept_apart(merged, schema.structural_zeros), smoothed, warnings, sums, posterior)
+    merged = kept_apart(merged, schema.structural_zeros, marginals, estimator.counted)
+    return OneWay(estimator, merged, smoothed, warnings, sums, posterior)
 
 
 def _without_doubtful_tails(
@@ -285,7 +286,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     if schema.bought is not None:
         smoothed = _without_doubtful_tails(schema, marginals, smoothed)
         coarsening, posterior = _without_precautions(schema, marginals, coarsening)
-    coarsening = kept_apart(coarsening, estimator.structural_zeros)
+    coarsening = kept_apart(coarsening, estimator.structural_zeros, marginals, estimator.counted)
     one_way = OneWay(estimator, coarsening, smoothed, posterior=posterior)
     return one_way.refine(one_way.coarse_estimator().fit([]))
 
