@@ -69,7 +69,7 @@ def test_differences_are_counted_as_by_hand(found, first, last, engine):
 
 
 def test_moments_are_counted_in_microseconds():
-    kind = (CODES["datetime"],)
+    kind = (CODES["datetime"], CODES["midnight"])
     edges = (0.0, 60e6, 120e6)
     query = ColumnRanges((Intervals("a", kind, (0.0,)),), apart=(Apart(Dated("a", kind), Dated("b", kind), edges),))
     rows = [("2020-01-01 00:00:00", f"2020-01-01 00:0{minute}:59.5") for minute in range(3)]

@@ -161,7 +161,7 @@ def test_every_noise_is_audited():
     found = set()
     for module_info in pkgutil.iter_modules(counterfoil.noise.__path__, "counterfoil.noise."):
         module = importlib.import_module(module_info.name)
-        for _, kind in inspect.getmembers(module, is_dataclass):
+        for _, kind in inspect.getmembers(module, lambda member: inspect.isclass(member) and is_dataclass(member)):
             found |= {kind} if issubclass(kind, Noise) else set()
     # Noise that counts on random batches is audited with the queries that read them: `test_gradient_audit`.
     assert found == {*NOISES, ExponentialSelection, SubsampledGaussianNoise}

@@ -47,9 +47,7 @@ def test_dates_that_noise_pulls_apart_are_said_to_be_unreliable(method):
     lines, apart = said(stays(4000, 5), DATES + RULE, 1.0, method)
     assert apart > 80
     assert "Differences between admitted and discharged are unreliable." in lines
-    # Methods that smooth the counts of columns first know better what the rule moved.
-    moved = "Rules moved means away from what the counts of each column say by themselves: that of "
-    assert (moved in lines) == (method != "independent")
+    assert "Rules moved means away from what the counts of each column say by themselves: that of " in lines
     assert 'count the days between them: a column with `between = ["admitted", "discharged"]`' in lines
     assert "three columns" not in lines
 

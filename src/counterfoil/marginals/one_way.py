@@ -262,8 +262,11 @@ def left_without_lost(account: FilterAccount, lost: float, left: float) -> float
     return left - again
 
 
-def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalModel) -> GraphicalModel:
-    """The fitted model of independent columns, with columns of numbers smoothed where noise hides them.
+def smooth_columns(
+    schema: Schema, estimator: WarmEstimator, model: GraphicalModel
+) -> tuple[GraphicalModel, Mapping[str, np.ndarray]]:
+    """The fitted model of independent columns, with columns of numbers smoothed where noise hides them, and the counts
+    of these as no rule has bent them (`OneWay.by_themselves`).
 
     Places that a bought schema has by precaution hold what is believed of their counts.
 
@@ -276,7 +279,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
     marginals = estimator.measurements
     runs = runs_of_columns(schema, marginals, _spans(schema))
     if not runs and schema.bought is None:
-        return model
+        return model, {}
     smoothed = smoothed_columns(schema, runs, marginals, estimator.public_total)
     codes = {name: np.arange(domain[name]) for name in domain.attributes}
     for name, found in smoothed.items():
@@ -288,7 +291,7 @@ def smooth_columns(schema: Schema, estimator: WarmEstimator, model: GraphicalMod
         coarsening, posterior = _without_precautions(schema, marginals, coarsening)
     coarsening = kept_apart(coarsening, estimator.structural_zeros, marginals, estimator.counted)
     one_way = OneWay(estimator, coarsening, smoothed, posterior=posterior)
-    return one_way.refine(one_way.coarse_estimator().fit([]))
+    return one_way.refine(one_way.coarse_estimator().fit([])), one_way.by_themselves()
 
 
 def one_way_warnings(schema: Schema, estimator: WarmEstimator) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.curator import Curator
@@ -158,8 +160,9 @@ def synthesize_cliques(
     pace.last_fit()
     model = _fitted(warm_estimator, measurements, estimator)
     warnings: tuple[str, ...] = ()
+    by_themselves: Mapping[str, np.ndarray] = {}
     if estimator is Estimator.PRIVATE_PGM and all(len(clique) == 1 for clique in cliques):
-        model = smooth_columns(curator.schema, warm_estimator, model)
+        model, by_themselves = smooth_columns(curator.schema, warm_estimator, model)
     if estimator is Estimator.PRIVATE_PGM:
         warnings = one_way_warnings(curator.schema, warm_estimator)
     if len(curator.domain.attributes) > 1:
@@ -180,7 +183,7 @@ def synthesize_cliques(
     error_bars = ErrorBars(curator.domain, bounds, model.total, warm_estimator.counted, warm_estimator.total_error)
     return release(
         curator,
-        Fitted(model, error_bars, warm_estimator.outcomes, warnings),
+        Fitted(model, error_bars, warm_estimator.outcomes, warnings, by_themselves),
         method=method,
         parameters={**parameters, **pace.facts(), **_known_beforehand(curator, measurements, noise, estimator)},
         rows=rows,

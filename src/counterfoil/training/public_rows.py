@@ -25,8 +25,10 @@ from counterfoil.schema.schema import Schema
 from counterfoil.training.changed_rows import warn_of_changed
 
 
-def coded_rows(rows: Any, features: TrainingFeatures) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The codes [n] and the numbers [n] of the columns that `features` reads as inputs.
+def coded_rows(
+    rows: Any, features: TrainingFeatures, *, also: Sequence[str] = ()
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The codes [n] and the numbers [n] of the columns that `features` reads as inputs, and of those in `also`.
 
     What a model says of these rows is exact, and as private as they are. Values that it does not see as they are, such
     as those beyond a bound, are warned of (`ChangedRowsWarning`).
@@ -34,14 +36,15 @@ def coded_rows(rows: Any, features: TrainingFeatures) -> tuple[dict[str, np.ndar
     Args:
         rows: a frame or a path; columns that are not needed may be missing, and others be there.
         features: whose inputs are wanted.
+        also: further columns of the schema.
 
     Raises:
         ValueError: for rows that do not follow the schema.
     """
-    wanted = [column.name for column in features.columns]
+    wanted = dict.fromkeys([*(column.name for column in features.columns), *also])
     source = rows.to_arrow() if hasattr(rows, "receipt") and hasattr(rows, "to_arrow") else rows
     present = columns_of(source, features.schema.declared, features.schema.encoding).types
-    schema = _only(features.schema, wanted, present=[*present])
+    schema = _only(features.schema, [*wanted], present=[*present])
     ordered = [column.name for column in schema.synthesized if column.is_ordered]
     # Nothing is asked of it, so that nothing is spent and no ledger counts it.
     with Curator(source, schema, budget=Budget(1.0)) as curator:

@@ -108,12 +108,16 @@ def facts(name: str) -> Schema:
 
 
 def digest(block, names=NAMES, numbers=ORDERED, placements=NAMES) -> np.ndarray:
-    """Whole numbers that tell blocks apart: of each column the sums of powers, and of neighboring columns together."""
+    """Whole numbers that tell blocks apart: of each column the sum, and of neighboring columns that of their products.
+
+    Of these numbers modulo primes: a sum that is too large stays at the largest number, and then its order matters.
+    """
     columns = [block.codes[name].astype(np.int64) for name in names]
     columns += [np.nan_to_num(block.numbers[name], nan=-7.0).round(3).astype(np.int64) for name in numbers]
     columns += [block.placements[name].astype(np.int64) for name in placements]
-    pairs = pairwise(columns)
-    return np.array([block.rows, *(c.sum() for c in columns), *((a * b).sum() for a, b in pairs)], dtype=np.int64)
+    pairs = pairwise(column % 65_521 for column in columns)
+    sums = ((column % 1_099_511_627_689).sum() for column in columns)
+    return np.array([block.rows, *sums, *((a * b).sum() for a, b in pairs)], dtype=np.int64)
 
 
 def both(spark: Spark, rows: pa.Table, schema: Schema, **unit: object) -> tuple[SparkEngine, MemoryEngine]:
