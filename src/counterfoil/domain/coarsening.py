@@ -41,6 +41,18 @@ class Coarsening:
         sizes = tuple(int(self.codes[name].max()) + 1 for name in self.fine.attributes)
         return Domain(self.fine.attributes, sizes)
 
+    def leading(self, ordered: Mapping[str, int]) -> dict[str, int]:
+        """How many leading codes of each attribute are in order, from how many fine ones are.
+
+        Coarse codes are in order where neighbors alone were merged; elsewhere, and where `ordered` says nothing, none.
+        """
+        found = dict[str, int]()
+        for name, leading in ordered.items():
+            codes = self.codes[name][:leading]
+            if leading and codes[0] == 0 and (np.diff(codes) >= 0).all() and (np.diff(codes) <= 1).all():
+                found[name] = int(codes[-1]) + 1
+        return found
+
     def merge_codes(self, codes: Mapping[str, np.ndarray], names: Iterable[str]) -> dict[str, np.ndarray]:
         """The coarse codes [n] of the attributes `names`, from the fine ones."""
         return {name: self.codes[name].astype(np.int32)[codes[name]] for name in names}

@@ -19,7 +19,8 @@ A reference measure r, at most 1, may take the place of the uniform one: H(p) + 
 proportional to r exp(sum_A psi_A). Structural zeros are where r is 0.
 
 Where asked to, the fit believes interactions as far as they are larger than their noise: w_A is then smaller than what
-was measured says (`trust`), in all of the above.
+was measured says (`trust`), in all of the above, and may be another number in the smooth directions of an interaction
+than in the rough ones (`ridge`): kappa_A ||psi_A||^2 is then a sum over both, and ||g_A||^2 / kappa_A too.
 
 Private-PGM is due to McKenna, Sheldon and Miklau, "Graphical-model based estimation and inference for differential
 privacy" (2019), where the entropy has no weight of its own and mirror descent takes a fixed number of steps.
@@ -42,7 +43,8 @@ from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine, e
 from counterfoil.graphical_model.outcome import FitOutcome, Status
 from counterfoil.graphical_model.program_search import cheap_program
 from counterfoil.graphical_model.repeated_propagation import RepeatedPropagation
-from counterfoil.graphical_model.trust import trust
+from counterfoil.graphical_model.ridge import Ridge, SmoothRidge
+from counterfoil.graphical_model.trust import Trust, trust
 from counterfoil.threads import on_one_thread
 
 # Steps that say how the gradient bends. Of large models 20 took 5 to 25% fewer evaluations than 10, and 40 no fewer.
@@ -77,6 +79,7 @@ def estimate(
     structural_zeros: Mapping[Clique, NDArray[np.bool_]] | None = None,
     entropy_weight: float = 100.0,
     shrinks: bool = False,
+    ordered: Mapping[str, int] | None = None,
     reference: Mapping[Clique, Vector] | None = None,
     warm_start: GraphicalModel | None = None,
     relative_gap: float = 1e-3,
@@ -88,7 +91,8 @@ def estimate(
     `total` is the number of records N, by default estimated from the marginals (at least 1).
     `structural_zeros` maps cliques to tables that are True where no record can be. `entropy_weight` is in nats:
     the weight of one record's log-likelihood is 1. `shrinks` says whether interactions that are hardly larger than
-    their noise are believed less (`trust`). `reference` maps cliques to tables of logarithms, finite and at most 0,
+    their noise are believed less (`trust`), and `ordered` maps attributes to how many of their leading codes are in
+    order. `reference` maps cliques to tables of logarithms, finite and at most 0,
     that add up to that of the reference measure. `warm_start` is any model over the same domain; a close one saves
     most of the work. The fit ends when the duality gap is at most `relative_gap` times the objective, or when `watch`
     ends it: the model is then the best so far, with its certified gap.
@@ -110,7 +114,9 @@ def estimate(
         raise ValueError(f"`total` must be a positive finite number of records. Found {total}.")
     watch.begins(relative_gap)
     fixed = _fixed_potentials(domain, structural_zeros or {}, reference or {})
-    dual = _Dual(domain, measured, fixed, total=total, entropy_weight=entropy_weight, shrinks=shrinks)
+    dual = _Dual(
+        domain, measured, fixed, total=total, entropy_weight=entropy_weight, ordered=ordered or {}, shrinks=shrinks
+    )
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
     if warm_start is not None and reference:  # what the reference adds is in the model's potentials already
         start -= dual.interactions.of_potentials(fixed)
@@ -176,6 +182,7 @@ class _Dual:
         *,
         total: float,
         entropy_weight: float,
+        ordered: Mapping[str, int],
         shrinks: bool,
     ) -> None:
         self.domain = domain
@@ -188,9 +195,13 @@ class _Dual:
                 weights[i] += weight
                 x.table(observed, i)[...] += weight * table
         self.observed = observed / x.per_cell(weights * total)
+        believed = Trust(np.ones(len(weights)), {})
         if shrinks:
-            weights *= trust(x, self.observed, weights, self.margins(), total, entropy_weight)
-        self.ridge = x.per_cell(entropy_weight / (total**2 * weights))
+            believed = trust(x, self.observed, weights, self.margins(), total, entropy_weight, ordered)
+        kappas = entropy_weight / (total**2 * weights)
+        rough = kappas / believed.factors
+        smooth = {i: SmoothRidge(part, kappas[i] / f, float(rough[i])) for i, (part, f) in believed.smooth.items()}
+        self.ridge = Ridge(x, x.per_cell(rough), smooth)
         self.evaluations = 0
         self._log_domain = math.fsum(math.log(size) for size in domain.sizes)
         self._fixed = dict(fixed)
@@ -231,16 +242,14 @@ class _Dual:
         x = self.interactions
         log_z, marginals = self._propagation.marginals([*x.potentials(psi), *self._constants])
         fitted = x.from_marginals(marginals[: len(x.maximal)])
-        shrunk = self.ridge * psi
-        gradient = fitted - self.observed + shrunk
         residual = self.observed - fitted
+        shrunk, gap, misfit = self.ridge.terms(psi, residual)
+        gradient = shrunk - residual
         value = log_z - float(psi @ self.observed) + 0.5 * float(psi @ shrunk)
-        gap = 0.5 * float(np.sum(gradient * gradient / self.ridge))
-        misfit = 0.5 * float(np.sum(residual * residual / self.ridge))
         # log|domain| - H(p) - E_p log r = log|domain| - log Z + <psi, fitted>: never negative, as r is at most 1.
         divergence = self._log_domain - log_z + float(psi @ fitted)
-        objective = max(misfit + divergence, 1e-300)
-        return _Point(psi, value, gradient, gap, objective, marginals[: len(x.maximal)])
+        objective = max(0.5 * misfit + divergence, 1e-300)
+        return _Point(psi, value, gradient, 0.5 * gap, objective, marginals[: len(x.maximal)])
 
 
 class _InverseCurvature:
@@ -283,7 +292,7 @@ def _maximize(
 ) -> tuple[_Point, Status]:
     """Preconditioned L-BFGS on -D until the gap is certified; returns the point with the smallest gap."""
     point = best = dual(start)
-    ridge = _RIDGE_MARGIN * dual.ridge
+    ridge = _RIDGE_MARGIN * dual.ridge.per_cell()
     inverse = _InverseCurvature(dual.interactions.preconditioner(dual.margins(), point.marginals, ridge))
     idle = 0
     while best.gap > relative_gap * best.objective:

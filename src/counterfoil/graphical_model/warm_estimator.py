@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class WarmEstimator:
     total_error: float = 0.0
     wanted: int | None = None
     shrinks: bool = False
+    ordered: Mapping[str, int] = field(default_factory=dict)
     watch: FitWatch = UNWATCHED
 
     @property
@@ -78,6 +79,7 @@ class WarmEstimator:
             structural_zeros=self.structural_zeros,
             entropy_weight=self.entropy_weight or entropy_weight_for(total, self.measurements),
             shrinks=self.shrinks,
+            ordered=self.ordered,
             warm_start=self.model,
             relative_gap=min(relative_gap, self._gap_of_wide_columns(total)),
             watch=self.watch,

@@ -57,6 +57,7 @@ class OneWay:
     Args:
         estimator: fitted to the one-way marginals alone, on the schema's domain.
         coarsening: merges rare values in later queries.
+        ordered: how many leading codes of each column are in order.
         smoothed: the counts of columns of numbers, smoothed where they do not stand out from the noise.
         warnings: public sentences for the receipt on what the noise hides.
         sums: of columns of numbers whose means the counts left in doubt.
@@ -66,6 +67,7 @@ class OneWay:
 
     estimator: WarmEstimator
     coarsening: Coarsening
+    ordered: Mapping[str, int]
     smoothed: Mapping[str, Smoothed] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     sums: Mapping[str, ColumnSum] = field(default_factory=dict)
@@ -85,6 +87,7 @@ class OneWay:
             self.model.total,
             self.estimator.entropy_weight,
             shrinks=self.estimator.entropy_weight is None,
+            ordered=self.coarsening.leading(self.ordered),
             watch=self.estimator.watch,
         )
         estimator.fit(self.merged())
@@ -192,7 +195,7 @@ def measure_one_way(
     if schema.bought is not None:
         merged, posterior = _without_precautions(schema, marginals, merged)
     merged = kept_apart(merged, schema.structural_zeros, marginals, estimator.counted)
-    return OneWay(estimator, merged, smoothed, warnings, sums, posterior)
+    return OneWay(estimator, merged, _ordered(schema), smoothed, warnings, sums, posterior)
 
 
 def _without_doubtful_tails(
@@ -290,7 +293,7 @@ def smooth_columns(
         smoothed = _without_doubtful_tails(schema, marginals, smoothed)
         coarsening, posterior = _without_precautions(schema, marginals, coarsening)
     coarsening = kept_apart(coarsening, estimator.structural_zeros, marginals, estimator.counted)
-    one_way = OneWay(estimator, coarsening, smoothed, posterior=posterior)
+    one_way = OneWay(estimator, coarsening, _ordered(schema), smoothed, posterior=posterior)
     return one_way.refine(one_way.coarse_estimator().fit([])), one_way.by_themselves()
 
 
