@@ -80,6 +80,35 @@ def test_the_entry_is_there_before_the_size(people, ledger, monkeypatch):
     assert entries(ledger) == ["created", "sizes_read", "refused"]
 
 
+def test_groups_are_of_cells_that_are_stored_and_not_of_what_a_schema_computes(people, ledger):
+    """The ledger knows groups by their name alone, under which each schema could compute others, of exact sizes."""
+    computed = Schema.from_toml(
+        """
+        [columns.zero]
+        kind = "integer"
+        lower = 0
+        upper = 0
+
+        [columns.ill]
+        kind = "integer"
+        lower = 0
+        upper = 9
+        between = ["zero", "age"]
+
+        [[derived]]
+        name = "age"
+        kind = "integer"
+        expression = "zero + ill"
+        """
+    )
+    people.write_text("zero,age,ill\n" + "".join(f"0,{i % 10},true\n" for i in range(ROWS)))
+    facts = {"budget": BUDGET, "relation": "replace_one", "ledger": ledger}
+    with pytest.raises(ValueError, match="Found 'ill', which is computed from two others"):
+        Curator(people, computed, public_groups=("ill",), **facts)
+    with Curator(people, computed, public_groups=("zero",), **facts) as one:
+        assert one.group_sizes(TrainingFeatures(computed, (), ("zero",))) == (ROWS,)
+
+
 def test_brute_force_that_is_refused_has_bound_the_ledger_and_says_no_size(people, ledger):
     method = Direct(workload=1, estimator=Estimator.BRUTE_FORCE)
     with pytest.raises(ValueError, match="too many tables") as refused:

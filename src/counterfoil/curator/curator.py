@@ -105,6 +105,12 @@ class Curator:
             if name not in (known := self.domain.attributes):
                 hint = did_you_mean(name, known)
                 raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
+            if name in schema.between:
+                # A ledger knows groups by their names: another schema may compute others under the same one.
+                raise ValueError(
+                    f"`public_groups` must be columns that are read. Found {name!r}, which is computed from two "
+                    "others: choose another column."
+                )
         self.randomness: Randomness = (
             SystemRandomness(tables=precision_for(budget)) if seed is None else SeededRandomness(seed)
         )
