@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -360,6 +361,16 @@ def test_numbers_are_subtracted_without_the_errors_of_floating_point(rows: list[
     cells = spread.cells(pa.array(texts[0]), pa.array(last))
     assert spread.column.numbers(cells).tolist() == [more / 100 for _, more in rows]
     assert set(placements_of(spread.column, cells).tolist()) == {Placement.DECLARED}
+
+
+@pytest.mark.parametrize("rows", list(permutations([(0.1 + 0.2, 0.3), (0.5, 0.5), (0.0, -0.0)])))
+def test_no_row_decides_the_sign_of_zero_in_others(rows: list[tuple[float, float]]) -> None:
+    """The difference of the first rounds to -0.0, at which a function of a user's own, 1 / spread, turns around."""
+    spread = between(PRICES, "spread")
+    first, last = (pa.array([row[i] for row in rows]) for i in (0, 1))
+    alone = [spread.cells(first[i : i + 1], last[i : i + 1]).to_pylist()[0] for i in range(len(rows))]
+    assert spread.cells(first, last).to_pylist() == alone
+    assert set(alone) == {"0,0"}
 
 
 def test_what_is_no_number_has_no_difference_and_whole_numbers_have_whole_ones() -> None:

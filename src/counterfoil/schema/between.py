@@ -180,7 +180,8 @@ class Between:
         if self.first.comparable == "number":
             numbers = _rounded(numbers, np.maximum(np.abs(first), np.abs(last)), digits)
         known = ~np.isnan(numbers)
-        distinct, places = np.unique(numbers[known], return_inverse=True)
+        # -0.0 and 0.0 are equal, and which of them stands for both would depend on other rows: the sum is 0.0.
+        distinct, places = np.unique(numbers[known] + 0.0, return_inverse=True)
         found = np.full(len(numbers), -1, dtype=np.int64)
         found[known] = places
         return [self._text(number) for number in distinct.tolist()], found
