@@ -381,7 +381,8 @@ class _Discovery:
         spelled = {
             name
             for name, kind in heard.kinds.items()
-            if kind == "real" and name in voted and not self._asked[name].ranged and heard.votes[name].decimals()
+            if kind == "real" and name in voted and not self._asked[name].ranged
+            if heard.votes[name].decimals() and not heard.votes[name].nearly_whole
         } - heard.units.keys()
         if len(spelled) <= len(wordy):
             few = len(spelled) + len(wordy) <= _FEW

@@ -36,7 +36,7 @@ _OF_DAYS = int(places_of(np.array([20_000_101.0]))[0])
 """The place on the grid of all integers that read as days."""
 
 _LONGER = 0.05
-"""A share of the numbers of a column that may have more digits after the point than it is said to have."""
+"""A share of numbers that may have more digits after the point than is said of all."""
 
 NUMBERS = tuple(CODES[name] for name in GRIDS)
 _BROKEN = tuple(name for name in GRIDS if name != "integer")
@@ -181,14 +181,22 @@ class Votes:
         return "real" if broken > max(_REALS * (whole + broken), _SURELY * self.deviation) or not whole else "integer"
 
     def decimals(self) -> int | None:
-        """How many digits after the point say nearly all numbers of a column of reals; None for more than two."""
-        parts = {name: self._mass(name) for name in GRIDS}
-        whole = sum(parts.values())
-        for digits in DECIMALS.values():
-            longer = sum(parts[other] for other in GRIDS if DECIMALS.get(other, 9) > digits)
-            if whole and longer <= _LONGER * whole:
+        """How many digits after the point say nearly all numbers that have any; None for more than two.
+
+        Whole numbers say nothing of it: where most fees are 0.00, the few that are not have cents.
+        """
+        parts = {name: self._mass(name) for name in _BROKEN}
+        broken = sum(parts.values())
+        for name, digits in DECIMALS.items():
+            longer = sum(mass for other, mass in parts.items() if DECIMALS.get(other, 9) > digits)
+            if name in parts and broken and longer <= _LONGER * broken:
                 return digits
         return None
+
+    @property
+    def nearly_whole(self) -> bool:
+        """Whether few numbers have digits after the point."""
+        return self._broken <= _LONGER * (self._mass("integer") + self._broken)
 
     def masses(self) -> dict[Kind, float]:
         """By kind, about how many cells there are; 0 where none show."""
