@@ -85,3 +85,18 @@ def test_a_date_and_a_moment_are_to_be_declared_alike():
     table = stays()
     table["discharged"] += " 23:00:00"
     assert "with both declared alike" in orders(table, kinds=kinds)["discharged"]
+
+
+def test_what_bounds_put_in_one_order_needs_no_rule():
+    """Times of day are moments of 1900-01-01: a rule was proposed by which an interview begins before its own day."""
+    rng = np.random.default_rng(1)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 300), unit="D")
+    begins = pd.Timestamp("1900-01-01") + pd.to_timedelta(rng.integers(0, 80_000, 300), unit="s")
+    table = pd.DataFrame({"day": days.strftime("%Y-%m-%d"), "begins": begins.strftime("%Y-%m-%d %H:%M:%S")})
+    of_day = 'lower = 1900-01-01T00:00:00\nupper = 1900-01-01T23:59:59\nresolution = "1h"\n'
+    text = f'[columns.day]\nkind = "date"\n{BOUNDS}[columns.begins]\nkind = "datetime"\n'
+    found = {
+        bounds: check_without_privacy(table, Schema.from_toml(f'name = "t"\n{text}{bounds}')).notes
+        for bounds in (of_day, MOMENTS.replace("2000", "1900"))
+    }
+    assert [[note.column for note in notes if note.kind == "order"] for notes in found.values()] == [[], ["day"]]

@@ -11,10 +11,23 @@ from counterfoil.schema.toml_text import toml_value
 
 
 def dates_without_rule(schema: Schema) -> list[tuple[str, str]]:
-    """Each two columns of dates or moments that no rule names together."""
-    names = [column.name for column in schema.synthesized if isinstance(column, Instant)]
+    """Each two columns of dates or moments that no rule names together, and that bounds don't put in one order.
+
+    Copies keep within bounds: a time of day, which is a moment of 1900-01-01, comes before the day of an interview.
+    """
+    columns = [column for column in schema.synthesized if isinstance(column, Instant)]
     bound = [set(rule.columns) for rule in schema.bound_rules]
-    return [pair for pair in combinations(names, 2) if not any(set(pair) <= columns for columns in bound)]
+    return [
+        (one.name, other.name)
+        for one, other in combinations(columns, 2)
+        if not any({one.name, other.name} <= names for names in bound) and not _ordered_by_bounds(one, other)
+    ]
+
+
+def _ordered_by_bounds(one: Instant, other: Instant) -> bool:
+    """Whether any value of one is before any of the other."""
+    (low, high), (lower, upper) = ([bound * column.unit for bound in column.bounds] for column in (one, other))
+    return high < lower or upper < low
 
 
 def order_rule(schema: Schema, first: str, last: str) -> str:
