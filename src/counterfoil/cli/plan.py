@@ -98,6 +98,15 @@ def plan(
     keep_rare: KeepRare = False,
     delta: Annotated[float | None, of_release("--delta", help="As in synth.", metavar="D")] = None,
     relation: Annotated[str | None, of_release("--relation", help="As in synth.", metavar="R")] = None,
+    max_rows: Annotated[
+        int | None,
+        of_release(
+            "--max-rows",
+            help="As in synth with --privacy-unit: how many rows of each person are protected together; --rows are "
+            "those that are used.",
+            metavar="K",
+        ),
+    ] = None,
     focus: Annotated[
         str | None, of_method("--focus", help="As in synth; --target if left out.", metavar="COLUMN")
     ] = None,
@@ -163,6 +172,7 @@ def plan(
                 method=method,
                 delta=delta,
                 relation=relation,
+                max_rows=max_rows,
                 target=target,
                 focus=focus,
                 parameters=parameters,

@@ -44,7 +44,9 @@ def show_outlook(terminal: Terminal, outlook: Outlook) -> None:
     if notes:
         terminal.say("")
     for note in notes:
-        terminal.show(_text(note.replace("`like`", "--like").replace("`rows`", "--rows")))
+        for argument, option in (("`like`", "--like"), ("`rows`", "--rows"), ("`max_rows`", "--max-rows")):
+            note = note.replace(argument, option)
+        terminal.show(_text(note))
 
 
 def outlook_svg(outlook: Outlook) -> str:
@@ -62,9 +64,11 @@ def outlook_svg(outlook: Outlook) -> str:
 
 
 def _opening(outlook: Outlook) -> str:
+    several = outlook.max_rows is not None
+    together = f", where up to {outlook.max_rows:,} records of each person are protected together" if several else ""
     return (
         f"Rehearsed {outlook.method} at delta {outlook.delta:g} ({outlook.relation}) on {outlook.rows:,} records of "
-        f"{outlook.columns:,} columns, {_times(outlook.runs)} at each epsilon. What you gave was read as "
+        f"{outlook.columns:,} columns, {_times(outlook.runs)} at each epsilon{together}. What you gave was read as "
         "public, and nothing was charged."
     )
 

@@ -40,6 +40,7 @@ class Outlook:
         references: what models reach that are trained on the public records themselves.
         answers: to what is wanted, one in each world.
         notes: what to know about the records, in sentences.
+        max_rows: how many records of each person are protected together; None for a single record.
     """
 
     schema: str
@@ -57,6 +58,7 @@ class Outlook:
     references: tuple[Reference, ...] = ()
     answers: tuple[Answer, ...] = ()
     notes: tuple[str, ...] = ()
+    max_rows: int | None = None
 
     def at(self, epsilon: float, world: World) -> list[Rehearsal]:
         """The rehearsals at one epsilon in one world, by their number."""
@@ -126,6 +128,7 @@ class Outlook:
             "method": self.method,
             "delta": self.delta,
             "relation": self.relation,
+            "max_rows": self.max_rows,
             "target": self.target,
             "runs": self.runs,
             "seed": self.seed,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from counterfoil.accounting.budget import Budget
-from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.accounting.neighbors import MOST_ROWS, NeighboringRelation
 from counterfoil.accounting.sanity import require_moderate_delta
 from counterfoil.curator.given import schema_given
 from counterfoil.curator.resolved_schema import schema_for
@@ -43,6 +43,10 @@ LIKE_IS_PUBLIC = (
     "`like` must be a public table: never the sensitive one, and no part of it. Nothing is charged for what a plan "
     "says about it."
 )
+_ONE_RECORD = (
+    "Each record is protected by itself. Where a release will protect all records of a person, give `max_rows`: noise "
+    "grows with it."
+)
 _TEST_ROWS = 1000
 _PROBES = 7
 """Rehearsals that a search takes about, for the progress."""
@@ -58,6 +62,7 @@ def plan(
     method: str | Synthesizer = "aim",
     delta: float | None = None,
     relation: NeighboringRelation | str | None = None,
+    max_rows: int | None = None,
     target: str | None = None,
     focus: str | None = None,
     parameters: Mapping[str, Any] | None = None,
@@ -86,6 +91,8 @@ def plan(
         method: a name of `counterfoil.methods.registry.method_names()`, or a synthesizer.
         delta: of the guarantee; what the method has by default where None.
         relation: which tables are neighbors; what the method has by default where None.
+        max_rows: how many records of each person the release will protect together, as its `privacy_unit` says;
+            `rows` is then how many are used, at most so many of each. Each record by itself where None.
         target: a column of 2 to 64 values, which logistic regression and gradient boosting predict after being trained
             on the synthetic rows; needs scikit-learn.
         focus: with "aim": the column whose relations are kept best; `target` where None.
@@ -120,6 +127,8 @@ def plan(
     require_whole("runs", runs, least=1, most=MOST_RUNS)
     require_whole("jobs", jobs, least=1)
     require_whole("seed", seed, least=0)
+    if max_rows is not None:
+        require_whole("max_rows", max_rows, least=1, most=MOST_ROWS)
     asked, wanted = epsilons_of(epsilons), tuple(Want.of(want) for want in wants)
     if not asked and not wanted:
         raise ValueError(
@@ -129,10 +138,11 @@ def plan(
     if goal is not None:
         require_scikit_learn()
     setting, name = _setting(facts, method, delta, relation, goal, focus, parameters or {}, fidelity, check_schema)
+    setting = replace(setting, max_rows=max_rows)
     if rows is not None:
         require_memory(rows, len(facts.domain.attributes), jobs)
     known = None if like is None else read_like(like, facts)
-    notes = _notes(known, rows, tested=goal is not None)
+    notes = (*_notes(known, rows, tested=goal is not None), *([_ONE_RECORD] if max_rows is None else []))
     if rows is None:
         assert known is not None
         rows = len(next(iter(known.values())))
@@ -159,6 +169,7 @@ def plan(
         references=tuple(rehearsing.references),
         answers=tuple(search.answer() for search in searches),
         notes=notes,
+        max_rows=max_rows,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.row_counts import RowCountWarning, UncountableRows
@@ -26,6 +27,9 @@ from counterfoil.threads import on_one_thread
 TRAINED = MODELS[:2]
 """Logistic regression and gradient boosting."""
 
+_PERSON = "\x00person of a rehearsal"
+"""A column that no schema has: a name of a file's column has no such sign."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -39,6 +43,7 @@ class Setting:
         target: the column that models predict, or None.
         fidelity: the error measures whose share is set aside, or None.
         check_schema: the share that is set aside for the schema check; 0 for none.
+        max_rows: how many records of each person are protected together; None for a single record.
     """
 
     schema: Schema
@@ -48,6 +53,7 @@ class Setting:
     target: str | None = None
     fidelity: Fidelity | None = None
     check_schema: float = 0.0
+    max_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -150,12 +156,18 @@ def _released(setting: Setting, table: PublicTable, epsilon: float, seed: int, r
     """
     schema, budget = setting.schema, Budget(epsilon, setting.delta)
     frame = decode(schema, table.codes, np.random.default_rng(seed))
+    unit = None
+    if setting.max_rows is not None:  # as many of each person as are used, so that all records are
+        unit = (_PERSON, setting.max_rows)
+        frame = frame.append_column(_PERSON, pa.array(np.arange(frame.num_rows) // setting.max_rows))
     # A ledger in memory says that nothing has to be counted: the records are public.
     ledger = Ledger.in_memory(SourceIdentity("memory", "memory"), budget)
     try:
         with (
             warnings.catch_warnings(),
-            Curator(frame, schema, budget=budget, relation=setting.relation, ledger=ledger, seed=seed) as curator,
+            Curator(
+                frame, schema, budget=budget, relation=setting.relation, privacy_unit=unit, ledger=ledger, seed=seed
+            ) as curator,
         ):
             warnings.simplefilter("ignore", RowCountWarning)
             if setting.check_schema:
