@@ -925,3 +925,17 @@ def test_points_that_may_part_thousands_are_to_be_confirmed(office: Office, amou
     ended = office.run("schema", "people.csv", "--epsilon", "2", "--out", "q.toml", "--decimal-char", ",")
     assert ended.status == 0, ended.err
     assert not Schema.from_toml("q.toml").confirm
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        ({"code": ["NA", "K", "CREA", "HB"], "sex": ["F", "M", "F", "M"]}, True),  # results of a laboratory
+        ({"code": ["NA", "K", "CREA", "HB"], "arm": ["NA", "a", "b", "a"]}, False),  # a word of the whole table
+        ({"code": ["x", "y", "x", "y"], "sex": ["F", "M", "NA", "M"]}, False),
+    ],
+)
+def test_a_word_for_missing_that_may_be_a_code_is_named(columns: dict[str, list[str]], asked: bool) -> None:
+    _, said = bought_with_warnings(pd.DataFrame(columns).loc[[0, 1, 2, 3] * 1000], epsilon=10)
+    named = [one for one in said if one.startswith("NA is read as missing in code, where other texts are short")]
+    assert bool(named) == asked

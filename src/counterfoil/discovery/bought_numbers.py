@@ -116,8 +116,13 @@ def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integ
 
 
 def may_number_rows(column: DiscoveredColumn) -> bool:
-    """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records."""
-    if column.kind != "integer" or column.codes or column.lumps or column.lower is None or column.upper is None:
+    """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records.
+
+    A number of rows is missing nowhere.
+    """
+    if column.kind != "integer" or column.codes or column.lumps or column.shows_missing:
+        return False
+    if column.lower is None or column.upper is None:
         return False
     least, most = _AS_MANY
     return column.records > 0 and least <= (column.upper - column.lower + 1) / column.records <= most

@@ -25,6 +25,8 @@ from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_
 
 _MOST_NAMED = 4
 _THE_SCHEMA = "the schema"
+_LONGEST_CODE = 5
+"""Letters of a text in capitals that is no whole word."""
 
 
 def advice_on(made: BoughtSchema, out: str, *, sign: str, without: Collection[str] = ()) -> list[str]:
@@ -39,6 +41,7 @@ def advice_on(made: BoughtSchema, out: str, *, sign: str, without: Collection[st
     return [
         *_of_texts(made, out, sign, without),
         *_of_identifiers(made, out),
+        *_of_missing_words(made, out),
         *_of_rare(made, out),
         *_of_numbers(made, out, sign),
         *_of_dates(made, out),
@@ -225,6 +228,29 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
 
 def _are_stored(column: Categorical) -> bool:
     return are_stored_as_texts(column.labels[: len(column.values)])
+
+
+def _of_missing_words(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On a word for missing that may be a code of the one column that has it, as NA is sodium beside K and CREA."""
+    listed = {one.name: one for one in made.schema.columns if isinstance(one, Categorical)}
+    having: dict[str, list[str]] = {}
+    for column in made.discovered.columns:
+        for word in filter(None, column.missing_words):
+            having.setdefault(word, []).append(column.name)
+    for word, names in having.items():
+        one = listed.get(names[0])
+        if len(names) == 1 and one is not None and word in one.missing_values and _is_a_code_among(word, one.values):
+            yield (
+                f"{word} is read as missing in {names[0]}, where other texts are short and in capitals, too: where it "
+                f"is a code, move it from `missing_values` to `values` in {out}, and delete it from the "
+                "`missing_values` of other columns."
+            )
+
+
+def _is_a_code_among(word: str, values: Sequence[object]) -> bool:
+    """Whether a word of capitals is written as most values are; of single letters, as of M and F, it is no code."""
+    alike = [text for text in map(str, values) if text.isalpha() and text.isupper() and len(text) <= _LONGEST_CODE]
+    return word.isalpha() and word.isupper() and 2 * len(alike) > len(values) and max(map(len, alike)) > 1
 
 
 def _of_rare(made: BoughtSchema, out: str) -> Iterator[str]:
