@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import html
 import io
-import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
-from counterfoil.console import WIDTH, console
+from counterfoil.console import console, filled
 from counterfoil.inert import inert
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ Block: TypeAlias = "str | RenderableType"
 
 def wrapped(text: str, indent: str = "", *, further: str = "  ") -> str:
     """A paragraph of lines that are not too long, all but the first `further` indented."""
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent + further)
+    return filled(text, initial_indent=indent, subsequent_indent=indent + further)
 
 
 def text_of(blocks: Iterable[Block]) -> str:

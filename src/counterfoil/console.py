@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 """Of what is printed, in characters."""
+
+
+def filled(text: str, *, initial_indent: str = "", subsequent_indent: str = "") -> str:
+    """A paragraph in lines that are not too long, broken at spaces alone: --show-values stays whole."""
+    return textwrap.fill(
+        text, WIDTH, initial_indent=initial_indent, subsequent_indent=subsequent_indent, break_on_hyphens=False
+    )
 
 
 def console(file: Any) -> Console:

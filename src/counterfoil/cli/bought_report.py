@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 
 if TYPE_CHECKING:
     from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
@@ -50,7 +50,7 @@ def report(
         terminal.alarm(f"WARNING: {sentence}")
     if need is not None:
         say = terminal.say if need.epsilon is None else terminal.alarm
-        say(textwrap.fill(need.sentence(), WIDTH))
+        say(filled(need.sentence()))
     asked = [one.column for one in made.schema.confirm]
     if any(tables[name]["kind"] == UNKNOWN for name in asked):
         terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
@@ -62,16 +62,16 @@ def report(
             "Numbers in another notation are read where `decimal_char` names their sign, and those with signs such as "
             "% where `unit` does."
         )
-        terminal.alarm(textwrap.fill(said, WIDTH))
+        terminal.alarm(filled(said))
     if alone := [name for name in asked if name not in {*grouped, *unsaid}]:
         terminal.alarm(f"To be confirmed in {out} first, where one number alone shows: {', '.join(alone)}.")
     if grouped:
         said = f"To be confirmed in {out} first, where points may part thousands, as in 1.234: {', '.join(grouped)}."
-        terminal.alarm(textwrap.fill(said, WIDTH))
+        terminal.alarm(filled(said))
     for advice in (*on_unseen(made, purchase, str(out)), *advice_on(made, str(out), sign="--decimal-char")):
-        terminal.alarm(textwrap.fill(advice, WIDTH))
+        terminal.alarm(filled(advice))
     for sentence in (*on_lengths(made), *on_public_lists(made, str(out)), *_of_the_budget(purchase, ledger)):
-        terminal.say(textwrap.fill(sentence, WIDTH))
+        terminal.say(filled(sentence))
     terminal.say(f"{'Next, once that is confirmed' if asked else 'Next'}: {following}")
 
 

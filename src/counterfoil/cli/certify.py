@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from counterfoil.cli.options import Json
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 
 if TYPE_CHECKING:
     from counterfoil.receipt.receipt import Receipt
@@ -45,11 +45,11 @@ def certify(
         require_named(loaded.document["outputs"], table, receipt)
     certificates = certificates_for(loaded.document, target, norm)
     best = certificates[0]
-    terminal.say(textwrap.fill(best["sentence"], WIDTH))
+    terminal.say(filled(best["sentence"]))
     if not best["vacuous"]:
         terminal.say("\nIt holds if:")
         for assumption in best["assumptions"]:
-            terminal.say(textwrap.fill(f"- {assumption}", WIDTH, subsequent_indent="  "))
+            terminal.say(filled(f"- {assumption}", subsequent_indent="  "))
         terminal.say("\nWhat it is made of:")
         for name, value in best["terms"].items():
             terminal.say(f"  {value:8.4f}  {name}")

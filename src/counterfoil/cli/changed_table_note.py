@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.inert import inert
 
 
@@ -19,4 +19,4 @@ def note_changed_table(terminal: Terminal, release: Path) -> None:
             f"WARNING: {table} is not the table that its receipt was made for, as its SHA-256 differs: the model that "
             "was kept knows nothing of the change, and what it says is of the table as it was made."
         )
-        terminal.alarm(textwrap.fill(inert(said), WIDTH, subsequent_indent="  "))
+        terminal.alarm(filled(inert(said), subsequent_indent="  "))

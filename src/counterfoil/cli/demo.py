@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,8 @@ import typer
 
 from counterfoil.cli.options import Quiet
 from counterfoil.cli.outputs import Outputs, inputs, require_harmless
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.evaluation.comparison_blocks import ALARM, ALARM_AGAIN
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def show_inference(terminal: Terminal, synthesis: Synthesis) -> None:
     try:
         found = proportion(synthesis, event, by=by)
     except Unanswerable as refusal:  # AIM chose other pairs, by noisy scores
-        terminal.say(textwrap.fill(str(refusal), WIDTH))
+        terminal.say(filled(str(refusal)))
         return
     show(terminal, found, naive_proportion(synthesis, event, by=by))
 

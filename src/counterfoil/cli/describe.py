@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 from counterfoil.cli.changed_table_note import note_changed_table
 from counterfoil.cli.marginal import alarm_if_seeded, say_rows_used
 from counterfoil.cli.options import Json
 from counterfoil.cli.sample import KeptRelease
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.inert import inert
 
 
@@ -33,7 +33,7 @@ def describe(release: KeptRelease, json: Json = False) -> None:
     say_rows_used(terminal, kept)
     changed = [sentence for sentences in warnings_by_column(document).values() for sentence in sentences]
     for sentence in changed:
-        terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))
+        terminal.alarm(filled(inert(f"WARNING: {sentence}"), subsequent_indent="  "))
     note_changed_table(terminal, release)
     alarm_if_seeded(terminal, kept)
     terminal.document(

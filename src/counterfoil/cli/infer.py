@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,8 @@ import typer
 
 from counterfoil.cli.findings_table import common, sentence_of_alike, table_of, without_many_alike
 from counterfoil.cli.options import Json, ReceiptFile, ReleasePath
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.inert import inert
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def infer(
         ),
     ]
     for sentence in changed:
-        terminal.alarm(textwrap.fill(inert(f"WARNING: {sentence}"), WIDTH, subsequent_indent="  "))
+        terminal.alarm(filled(inert(f"WARNING: {sentence}"), subsequent_indent="  "))
     if not evidence.receipt.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     results = [one.to_json() for one in found] if isinstance(found, list) else found.to_json()
@@ -211,10 +211,10 @@ def show(terminal: Terminal, found: list[Finding] | Test, misled: Sequence[Findi
         basis = tuple(dict.fromkeys(sentence for one in named for sentence in one.basis))
     terminal.say("\nRests on:")
     for sentence in basis:
-        terminal.say(textwrap.fill(inert(f"- {sentence}"), WIDTH, subsequent_indent="  "))
+        terminal.say(filled(inert(f"- {sentence}"), subsequent_indent="  "))
     if misled:
         terminal.say("")
-        terminal.alarm(textwrap.fill(misled[0].basis[0], WIDTH))
+        terminal.alarm(filled(misled[0].basis[0]))
         terminal.show(table_of(misled, naive=True))
 
 
@@ -225,13 +225,13 @@ def show_findings(terminal: Terminal, found: Sequence[Finding]) -> list[Finding]
         return []
     heading = common(found)
     if heading:
-        terminal.say(textwrap.fill(inert(f"{heading[0].upper()}{heading[1:]}:"), WIDTH))
+        terminal.say(filled(inert(f"{heading[0].upper()}{heading[1:]}:")))
     listed, alike = without_many_alike(found)
     if listed:
         terminal.show(table_of(listed))
     if alike:
         sentence = f"{sentence_of_alike(alike, others=bool(listed))} `--json` lists each."
-        terminal.say(textwrap.fill(sentence, WIDTH, subsequent_indent="  "))
+        terminal.say(filled(sentence, subsequent_indent="  "))
     levels = sorted({one.level for one in found if not one.decided})
     if levels:
         terminal.say(f"\nEach interval holds with probability {' or '.join(f'{level:.4g}' for level in levels)}.")
@@ -242,7 +242,7 @@ def show_findings(terminal: Terminal, found: Sequence[Finding]) -> list[Finding]
 
 def show_test(terminal: Terminal, test: Test) -> None:
     """A test as lines."""
-    terminal.say(textwrap.fill(inert(f"Hypothesis: {test.about}."), WIDTH))
+    terminal.say(filled(inert(f"Hypothesis: {test.about}.")))
     terminal.say(
         f"  statistic    {test.statistic:.4g} (where the hypothesis holds, {100 * test.noise_share:.0f}% is noise)"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,8 @@ import typer
 from counterfoil.cli.changed_table_note import note_changed_table
 from counterfoil.cli.options import Json
 from counterfoil.cli.sample import KeptRelease
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.inert import inert
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def show_bar(terminal: Terminal, bar: ErrorBar) -> None:
             f"{bar.fraction:.3g} in all (of a possible 2): at most {bar.fraction / 2:.2%} of the records would have to "
             f"change. Known from {bar.source}."
         )
-    terminal.say(textwrap.fill(text, WIDTH))
+    terminal.say(filled(text))
 
 
 def bar_document(bar: ErrorBar) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def say_rows_used(terminal: Terminal, kept: Synthesis | PointSynthesis) -> None:
     from counterfoil.receipt.rows_used import rows_used
 
     if used := rows_used(kept.receipt.document):
-        terminal.say(textwrap.fill(inert(used), WIDTH))
+        terminal.say(filled(inert(used)))
 
 
 def alarm_if_seeded(terminal: Terminal, kept: Synthesis | PointSynthesis) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,8 @@ import typer
 
 from counterfoil.cli.options import Json
 from counterfoil.cli.receipt_export import export
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.inert import inert
 
 if TYPE_CHECKING:
@@ -125,11 +125,11 @@ def verify(
             terminal.say(f"Not beside the receipt, and not compared: {inert(output['file'])}")
     if checked.unvouched:
         listed = f"Nobody vouches for: {', '.join(checked.unvouched)}."
-        terminal.say(textwrap.fill(listed, WIDTH, subsequent_indent="  "))
-        terminal.say(textwrap.fill(_WHO_VOUCHES, WIDTH))
+        terminal.say(filled(listed, subsequent_indent="  "))
+        terminal.say(filled(_WHO_VOUCHES))
     if loose:
         listed = f"No receipt fixes what these files say, only that they are unchanged: {', '.join(loose)}."
-        terminal.say(textwrap.fill(listed, WIDTH, subsequent_indent="  "))
+        terminal.say(filled(listed, subsequent_indent="  "))
     if not loaded.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     terminal.document(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import textwrap
 import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -17,7 +16,8 @@ from counterfoil.cli.bought_report import report
 from counterfoil.cli.failure import Stopped
 from counterfoil.cli.no_ledger_note import noted_without_ledger
 from counterfoil.cli.synth_keeping import Keeping, require_keeping_possible
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 from counterfoil.scratch.scratch_folder import BEFORE, HIDDEN, scratch_folder
 
 if TYPE_CHECKING:
@@ -153,9 +153,9 @@ def buy(terminal: Terminal, wish: Wish, out: Path | None, receipt: Path | None, 
             f"--out: write it to {purchase.partial.folder}."
         )
     if wish.rows is not None and (warning := purchase.require_enough(wish.rows, said=_OPTIONS)):
-        terminal.alarm(textwrap.fill(f"WARNING: {warning}", WIDTH))
+        terminal.alarm(filled(f"WARNING: {warning}"))
     if single := _single_column(wish.source, purchase.names):
-        terminal.alarm(textwrap.fill(single, WIDTH))
+        terminal.alarm(filled(single))
     keeping = wish.keep.keeping(purchase, place[0], has_ledger=wish.ledger is not None)
     with noted_without_ledger(terminal, wish.ledger):
         made = _run(terminal, purchase, wish, place, keeping)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 
 
 def show_schema_warnings(terminal: Terminal, document: Mapping[str, Any]) -> None:
@@ -19,7 +19,7 @@ def show_schema_warnings(terminal: Terminal, document: Mapping[str, Any]) -> Non
     from counterfoil.receipt.schema_check import check_warnings
 
     for sentence in check_warnings(document):
-        terminal.alarm(textwrap.fill(f"WARNING: {sentence}", WIDTH, subsequent_indent="  "))
+        terminal.alarm(filled(f"WARNING: {sentence}", subsequent_indent="  "))
 
 
 def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
@@ -37,4 +37,4 @@ def show_schema_check(terminal: Terminal, document: Mapping[str, Any]) -> None:
     warnings = check_warnings(document)
     for sentence in (*bought_sentences(document), *check_sentences(document)):
         if sentence not in warnings:
-            terminal.say(textwrap.fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="  "))
+            terminal.say(filled(sentence, initial_indent="  ", subsequent_indent="  "))

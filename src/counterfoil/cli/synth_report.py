@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from counterfoil.cli.outputs import Outputs
 from counterfoil.cli.schema_check import show_schema_check, show_schema_warnings
 from counterfoil.cli.synth_request import Request
 from counterfoil.cli.terminal import Terminal
+from counterfoil.console import filled
 
 if TYPE_CHECKING:
     from counterfoil.methods.method import SyntheticRelease
@@ -49,7 +49,7 @@ def report(
     measured, rest = worst_columns(receipt.document)
     limits = filter(None, (rest, pairs_left_out(receipt.document), three_columns(receipt.document)))
     for sentence in (*good_for(measured), *acceptance_sentences(receipt.document), *limits):
-        terminal.say(textwrap.fill(sentence, 80, initial_indent="  ", subsequent_indent="    "))
+        terminal.say(filled(sentence, initial_indent="  ", subsequent_indent="    "))
     for sentence in receipt.document["warnings"]:
         terminal.alarm(f"WARNING: {sentence}")
     if not receipt.private:

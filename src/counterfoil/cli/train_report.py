@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.cli.terminal import WIDTH, Terminal
+from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_request import TrainingRequest
+from counterfoil.console import filled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +32,9 @@ def report(terminal: Terminal, request: TrainingRequest, folder: Path, *, delta_
     reference = None if loss is None else reference_loss(model)
     if loss is not None:
         held = _held_against(model, loss, reference)
-        terminal.say(textwrap.fill(held, WIDTH, initial_indent="  ", subsequent_indent="  "))
+        terminal.say(filled(held, initial_indent="  ", subsequent_indent="  "))
     cost = f"epsilon {budget.epsilon:g}, delta {budget.delta:g}{note}, {request.neighbors.describe()}"
-    terminal.say(textwrap.fill(cost, WIDTH, initial_indent="  ", subsequent_indent="    "))
+    terminal.say(filled(cost, initial_indent="  ", subsequent_indent="    "))
     terminal.say(f"  model    {folder}")
     terminal.say(f"  receipt  {folder / 'receipt.json'}")
     for sentence in document["warnings"]:

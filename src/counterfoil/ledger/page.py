@@ -205,7 +205,7 @@ def _columns(rows: Sequence[tuple[str, ...]], *, right: Sequence[int]) -> list[s
 
 def _wrapped(text: str, indent: str, *, hanging: bool = True) -> list[str]:
     after = indent + "  " if hanging else indent
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=after)
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False)
 
 
 def _plain(amount: Amount) -> dict[str, float | None]:

@@ -371,4 +371,6 @@ def _check(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _wrap(paragraph: str, indent: str) -> list[str]:
     lead = indent + " " * (len(paragraph) - len(paragraph.lstrip()))
-    return textwrap.wrap(paragraph.strip(), WIDTH, initial_indent=lead, subsequent_indent=indent) or [""]
+    paragraph = paragraph.strip()
+    lines = textwrap.wrap(paragraph, WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
+    return lines or [""]
