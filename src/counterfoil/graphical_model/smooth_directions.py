@@ -46,6 +46,11 @@ class SmoothDirections:
     bands: NDArray[np.int64]
     dimensions: Vector
 
+    @property
+    def all_ordered(self) -> bool:
+        """Whether each column is."""
+        return all(basis is not None for basis in self.bases)
+
     def coefficients(self, table: Vector) -> Vector:
         """The part of an interaction [sizes] in each direction, in the shape of `bands`."""
         for axis, basis in enumerate(self.bases):

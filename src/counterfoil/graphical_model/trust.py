@@ -36,6 +36,9 @@ FEWEST_DIRECTIONS = 50
 """Interactions with fewer directions are believed as measured: so few squares say little of a variance, and of the
 few pairs of a wide table that are measured most differ strongly from independence."""
 
+FEWEST_OF_ORDERED = 16
+"""The same where all columns are ordered: rough directions of two numbers rarely say much."""
+
 _FEWEST_TOGETHER = 2
 """Directions that say how large they are; a single one is believed as measured, which is the smoothest: of pairs that
 are chosen to be measured most have something there."""
@@ -107,9 +110,11 @@ def trust(
     for i, part in enumerate(interactions.subsets):
         shape = interactions.shapes[i]
         directions = float(math.prod(size - 1 for size in shape))
-        if len(part) == 1 or directions < FEWEST_DIRECTIONS or not precisions[i]:
+        if len(part) == 1 or directions < FEWEST_OF_ORDERED or not precisions[i]:
             continue
         found = smooth_directions(part, margins, ordered)
+        if directions < FEWEST_DIRECTIONS and (found is None or not found.all_ordered):
+            continue
         variance = _Variance(float(precisions[i]), math.prod(shape), total, entropy_weight)
         distance = total * (interactions.table(observed, i) - _independent(part, margins))
         squares = float(np.square(distance).sum())
