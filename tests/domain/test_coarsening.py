@@ -228,3 +228,11 @@ def test_the_identity_changes_nothing():
     model = random_model(domain, np.random.default_rng(1), [("a", "b")])
     refined = refine(same, model, random_model(domain, np.random.default_rng(2), [("a",)]), {})
     assert refined.marginal(("a", "b")) == pytest.approx(model.marginal(("a", "b")))
+
+
+def test_leading_codes_are_in_order_where_neighbors_alone_were_merged():
+    fine = Domain(("a", "b", "c", "d"), (6, 4, 4, 3))
+    codes = {"a": [0, 0, 1, 2, 2, 3], "b": [0, 1, 0, 2], "c": [1, 0, 2, 2], "d": [0, 1, 2]}
+    coarse = Coarsening(fine, {name: np.array(one) for name, one in codes.items()})
+    assert coarse.leading({"a": 5, "b": 3, "c": 4, "d": 0}) == {"a": 3}, "b comes back, c begins elsewhere"
+    assert coarse.leading({"a": 6, "b": 2}) == {"a": 4, "b": 2}

@@ -122,13 +122,9 @@ def test_a_reference_that_is_none_is_refused(table):
         estimate(DOMAIN, [NoisyMarginal(("a",), np.ones(3), 1.0)], reference={("a", "b"): table})
 
 
-@given(problems(), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
-def test_the_gradient_is_the_derivative_and_the_gap_is_primal_minus_dual(problem, seed):
-    domain, measurements = problem
-    measured = combine(domain, measurements)
-    dual = _Dual(domain, measured, {}, total=200.0, entropy_weight=7.0, ordered={}, shrinks=False)
-    x, rng = dual.interactions, np.random.default_rng(seed)
+def point_whose_gradient_is_the_derivative(dual, rng):
+    """Random interactions and the dual there, whose gradient is compared with differences."""
+    x = dual.interactions
 
     def centered():
         vector = rng.normal(0, 0.5, x.starts[-1])
@@ -136,9 +132,18 @@ def test_the_gradient_is_the_derivative_and_the_gap_is_primal_minus_dual(problem
 
     psi, direction = centered(), centered()
     point = dual(psi)
-    ahead, behind = dual(psi + 1e-5 * direction), dual(psi - 1e-5 * direction)
-    slope = (ahead.value - behind.value) / 2e-5
+    slope = (dual(psi + 1e-5 * direction).value - dual(psi - 1e-5 * direction).value) / 2e-5
     assert slope == pytest.approx(point.gradient @ direction, rel=1e-5, abs=1e-7)
+    return psi, point
+
+
+@given(problems(), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_the_gradient_is_the_derivative_and_the_gap_is_primal_minus_dual(problem, seed):
+    domain, measurements = problem
+    measured = combine(domain, measurements)
+    dual = _Dual(domain, measured, {}, total=200.0, entropy_weight=7.0, ordered={}, shrinks=False)
+    psi, point = point_whose_gradient_is_the_derivative(dual, np.random.default_rng(seed))
     model = GraphicalModel(domain, dual.potentials(psi), 200.0)
     joint = model.marginal(domain.attributes) / 200.0
     # The misfit to the inconsistent part of the marginals is the same for every distribution.
@@ -153,22 +158,13 @@ def test_the_gradient_is_the_derivative_and_the_gap_is_primal_minus_dual(problem
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_gap_is_primal_minus_dual_where_smooth_directions_are_believed_more(seed):
-    domain, rng = Domain(("a", "b", "c"), (12, 9, 6)), np.random.default_rng(seed)
+    domain = Domain(("a", "b", "c"), (12, 9, 6))
     cliques = [("a", "b"), ("a", "c"), ("b",)]
     measured = combine(domain, measure(domain, random_joint(domain, seed), cliques, n=200, scale=3.0, seed=seed))
     ordered = {"a": 11, "b": 9}
     dual = _Dual(domain, measured, {}, total=200.0, entropy_weight=7.0, ordered=ordered, shrinks=True)
     assert len(dual.ridge.smooth) == 2, "of both pairs"
-    x = dual.interactions
-
-    def centered():
-        vector = rng.normal(0, 0.5, x.starts[-1])
-        return x.of_potentials({part: x.table(vector, i) for i, part in enumerate(x.subsets)})
-
-    psi, direction = centered(), centered()
-    point = dual(psi)
-    ahead, behind = dual(psi + 1e-5 * direction), dual(psi - 1e-5 * direction)
-    assert (ahead.value - behind.value) / 2e-5 == pytest.approx(point.gradient @ direction, rel=1e-5, abs=1e-7)
+    _, point = point_whose_gradient_is_the_derivative(dual, np.random.default_rng(seed))
     log_domain = np.log(np.array(domain.sizes, dtype=float)).sum()
     assert point.gap == pytest.approx(point.objective + point.value - log_domain, rel=1e-9)
     arguments = {"total": 200.0, "entropy_weight": 7.0, "shrinks": True, "ordered": ordered}

@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.graphical_model.smooth_directions import LARGEST_FREQUENCY, SmoothDirections, smooth_directions
+from counterfoil.graphical_model.smooth_directions import LARGEST_FREQUENCY, smooth_directions
 
 
 @st.composite
-def columns(draw):
+def columns(draw, largest=30):
     """Margins of two or three columns, some nearly empty in places, and how many codes of each are in order."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    sizes = draw(st.lists(st.integers(1, 30), min_size=2, max_size=3))
+    sizes = draw(st.lists(st.integers(1, largest), min_size=2, max_size=3))
     margins = {f"c{i}": rng.dirichlet(np.full(size, 0.3)) + 1e-4 / size for i, size in enumerate(sizes)}
     return margins, {f"c{i}": int(rng.integers(0, size + 1)) for i, size in enumerate(sizes)}
 
 
-def interaction(rng: np.random.Generator, directions: SmoothDirections, margins: dict[str, np.ndarray]) -> np.ndarray:
-    table = rng.normal(size=[len(margin) for margin in margins.values()])
+def centered(table: np.ndarray) -> np.ndarray:
+    """Its interaction: sums along each axis vanish."""
     for axis in range(table.ndim):
-        table -= table.mean(axis=axis, keepdims=True)
+        table = table - table.mean(axis=axis, keepdims=True)
     return table
 
 
@@ -38,7 +38,7 @@ def test_directions_are_orthonormal_and_hold_no_constant(made, seed):
         if basis is not None:
             np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-9)
             np.testing.assert_allclose(basis.sum(axis=0), 0, atol=1e-9)
-    table = interaction(np.random.default_rng(seed), found, margins)
+    table = centered(np.random.default_rng(seed).normal(size=[len(margin) for margin in margins.values()]))
     coefficients = found.coefficients(table)
     assert coefficients.shape == found.bands.shape == found.dimensions.shape
     part = found.spread(coefficients)
@@ -49,18 +49,15 @@ def test_directions_are_orthonormal_and_hold_no_constant(made, seed):
 
 
 @settings(max_examples=50, deadline=None)
-@given(columns(), st.integers(0, 2**32))
-def test_dimensions_are_those_of_the_space_that_coefficients_fill(made, seed):
-    margins, ordered = made
-    found = smooth_directions(list(margins), margins, ordered)
-    if found is None:
-        return
-    rng, sums, tries = np.random.default_rng(seed), np.zeros(found.bands.shape), 400
-    for _ in range(tries):
-        sums += np.square(found.coefficients(interaction(rng, found, margins)))
-    # Squares of normal numbers: of chi squared with d degrees of freedom, the mean of 400 is within 6 deviations.
-    degrees = float(found.dimensions.sum())
-    assert abs(sums.sum() / tries - degrees) <= 6 * np.sqrt(2 * degrees / tries) + 1e-9
+@given(columns(largest=9))
+def test_dimensions_are_those_of_the_space_that_coefficients_fill(made):
+    """Squares over all cells, each as the interaction of a table with one record there: the trace of the projection."""
+    found = smooth_directions(list(made[0]), *made)
+    if found is not None:
+        sizes = [len(margin) for margin in made[0].values()]
+        cells = np.eye(int(np.prod(sizes))).reshape(-1, *sizes)
+        squares = sum(np.square(found.coefficients(centered(cell))) for cell in cells)
+        np.testing.assert_allclose(squares, np.prod([size > 1 for size in sizes]) * found.dimensions, atol=1e-9)
 
 
 def test_few_codes_have_all_their_directions():
@@ -69,7 +66,7 @@ def test_few_codes_have_all_their_directions():
     found = smooth_directions(["a", "b"], margins, {"a": LARGEST_FREQUENCY + 1, "b": 4})
     assert found is not None
     assert found.dimensions.sum() == LARGEST_FREQUENCY * 5
-    table = interaction(rng, found, margins)
+    table = centered(rng.normal(size=(LARGEST_FREQUENCY + 1, 6)))
     np.testing.assert_allclose(found.spread(found.coefficients(table)), table, atol=1e-12)
 
 
