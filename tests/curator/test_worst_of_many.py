@@ -13,6 +13,7 @@ from counterfoil.domain.coarsening import Coarsening, identity
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.layout import Layout, StackedCounts
 from counterfoil.marginals import scores
+from counterfoil.marginals.rank_blocks import rank_blocks, single_codes
 from counterfoil.marginals.scores import scores_of
 from counterfoil.noise.scores import LARGEST_PENALTY
 from sensitive_tables import records_of
@@ -24,15 +25,23 @@ CLIQUES = [(name,) for name in DOMAIN.attributes] + list(itertools.combinations(
 MERGED = Coarsening(DOMAIN, {name: np.arange(DOMAIN[name]) // 2 for name in DOMAIN.attributes})
 
 
-@pytest.mark.parametrize("coarsening", [identity(DOMAIN), MERGED], ids=["fine", "merged"])
-def test_scores_together_are_those_one_by_one(coarsening, monkeypatch):
+@pytest.mark.parametrize(
+    ("measured", "blocks"),
+    [
+        (DOMAIN, single_codes(identity(DOMAIN))),
+        (MERGED.domain, single_codes(MERGED)),
+        (DOMAIN, rank_blocks(identity(DOMAIN), {"c": np.ones(9)}, {"c": 8}, most=3)),
+    ],
+    ids=["fine", "merged", "in blocks"],
+)
+def test_scores_together_are_those_one_by_one(measured, blocks, monkeypatch):
     rng = np.random.default_rng(1)
-    estimates = {clique: rng.uniform(0, 40, coarsening.domain.shape(clique)) for clique in CLIQUES}
+    estimates = {clique: rng.uniform(0, 40, measured.shape(clique)) for clique in CLIQUES}
     weights = {clique: float(rng.uniform(0.1, 5)) for clique in CLIQUES}
     records = records_of(DOMAIN, ROWS)
-    few = scores_of(estimates, weights, 3.0, coarsening)
+    few = scores_of(estimates, weights, 3.0, blocks)
     monkeypatch.setattr(scores, "MANY_CANDIDATES", 1)
-    many = scores_of(estimates, weights, 3.0, coarsening)
+    many = scores_of(estimates, weights, 3.0, blocks)
     for places in (np.arange(len(CLIQUES)), np.array([0, 3, 7])):
         one, together = few.among(places), many.among(places)
         assert isinstance(together, WorstOfManyMarginals)

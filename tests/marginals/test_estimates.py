@@ -16,6 +16,7 @@ from counterfoil.graphical_model.fit_watch import FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals import aim_batched, scores
 from counterfoil.marginals.estimates import Estimates
+from counterfoil.marginals.rank_blocks import single_codes
 from counterfoil.marginals.scores import scores_of
 from counterfoil.schema import Categorical
 
@@ -77,11 +78,11 @@ def test_scores_are_those_of_estimates_that_were_computed_before(asked, monkeypa
     """One by one, where only the candidates at hand are computed, and thousands at once, where all are."""
     monkeypatch.setattr(scores, "MANY_CANDIDATES", many)
     model, weights = chain(), {pair: 1.0 + i for i, pair in enumerate(PAIRS)}
-    coarsening = identity(model.domain)
+    blocks = single_codes(identity(model.domain))
     places = np.array([1, 4, 6])
-    before = scores_of(model.marginals(PAIRS), weights, 3.0, coarsening).among(places)
+    before = scores_of(model.marginals(PAIRS), weights, 3.0, blocks).among(places)
     asked.clear()
-    found = scores_of(Estimates(model, PAIRS), weights, 3.0, coarsening).among(places)
+    found = scores_of(Estimates(model, PAIRS), weights, 3.0, blocks).among(places)
     np.testing.assert_allclose(found.penalties, before.penalties, rtol=1e-12)
     assert asked == [PAIRS if many == 1 else [PAIRS[i] for i in places]]
 

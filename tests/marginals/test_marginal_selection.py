@@ -22,9 +22,9 @@ from counterfoil.marginals.marginal_selection import (
     GaussianChoice,
     Round,
     SelectedMarginals,
-    expected_error,
-    rounded,
 )
+from counterfoil.marginals.rank_blocks import single_codes
+from counterfoil.marginals.scores import expected_error, rounded
 from small_releases import mu_squared_of, opened
 
 FOUR = Domain(("a", "b", "c", "d"), (2, 2, 2, 2))
@@ -49,7 +49,7 @@ def chosen(
     with opened(FOUR, ROWS, budget=Budget(500.0, 1e-6)) as curator:
         now = Round(
             candidates,
-            coarsening,
+            single_codes(coarsening),
             model_cliques=[(name,) for name in FOUR.attributes],
             estimates=model.marginals(candidates.weights),
             deviation=5.0,
@@ -68,7 +68,7 @@ def test_the_expected_error_of_a_cell_is_at_most_what_is_there(estimate, deviati
 
 
 def test_estimates_are_whole_records():
-    (table,) = rounded({("a",): np.array([0.4, 2.6])}, [("a",)])
+    (table,) = rounded([np.array([0.4, 2.6])])
     assert table.dtype == np.int64
     assert table.tolist() == [0, 3]
 

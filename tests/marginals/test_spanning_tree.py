@@ -22,6 +22,7 @@ from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.marginals.aim_batched import Shares
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice, Round
+from counterfoil.marginals.rank_blocks import single_codes
 from counterfoil.marginals.spanning_tree import choose_tree, count_parts, parts_of
 from counterfoil.methods.aim import AIM
 from counterfoil.noise.scores import LARGEST_PENALTY
@@ -105,7 +106,7 @@ def first_round(
     pairs = [clique for clique in candidates.weights if len(clique) == 2]
     return Round(
         candidates,
-        identity(domain),
+        single_codes(identity(domain)),
         model_cliques=[(name,) for name in domain.attributes],
         estimates=GraphicalModel(domain, {}, 4000.0).marginals(pairs),
         deviation=deviation,

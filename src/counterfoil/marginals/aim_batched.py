@@ -51,8 +51,9 @@ from counterfoil.marginals.measure import marginal_deviation, measure, measure_b
 from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, left_for_pairs, left_without_lost, measure_one_way
+from counterfoil.marginals.rank_blocks import RankBlocks
 from counterfoil.marginals.repeated_measurement import NO_MORE, More
-from counterfoil.marginals.scores import expected_error
+from counterfoil.marginals.scores import error_in_blocks, expected_error, in_blocks
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
 from counterfoil.marginals.weak_relations import blurred_counts, weak_relations
 from counterfoil.marginals.width import crowded_by_focus, crowded_by_rules, require_width, too_large_pairs
@@ -245,8 +246,8 @@ class BatchedAIM:
         self, account: FilterAccount, one_way: OneWay, candidates: Candidates, estimator: WarmEstimator, left: float
     ) -> GraphicalModel:
         """The model on the coarse domain after all rounds, whose measurements cost `left` (mu squared)."""
-        capacity = account.divisible
-        joined = self._joined(account, one_way, candidates, estimator, left)
+        capacity, blocks = account.divisible, one_way.blocks()
+        joined = self._joined(account, one_way, blocks, candidates, estimator, left)
         model, left = joined.model, joined.left
         if joined.later:
             few = min(joined.later, FEWEST_ROUNDS) * self.choice.size
@@ -264,13 +265,13 @@ class BatchedAIM:
             self.pace.step(f"round {number + 1} of at most {rounds}", spent, after)
             now = Round(
                 candidates,
-                one_way.coarsening,
+                blocks,
                 model_cliques=self._model_cliques(estimator),
                 estimates=Estimates(model, candidates.weights, self.pace),
                 deviation=marginal_deviation(account, self.curator.domain, portion / choice.size),
                 size_share=_size_share(1 - (left - portion) / capacity, self._share_of_rules),
                 mu_squared=choosing * (rounds - number) if last else choosing,
-                column_errors=_column_errors(estimator, model),
+                column_errors=_column_errors(estimator, model, blocks),
                 sensitivity=self._sensitivity(),
                 watch=self.pace,
             )
@@ -294,6 +295,7 @@ class BatchedAIM:
         self,
         account: FilterAccount,
         one_way: OneWay,
+        blocks: RankBlocks,
         candidates: Candidates,
         estimator: WarmEstimator,
         left: float,
@@ -303,6 +305,7 @@ class BatchedAIM:
         Args:
             account: what is charged.
             one_way: the measured columns.
+            blocks: the values that are compared together.
             candidates: among them the pairs.
             estimator: is fitted to the tree.
             left: what the tree and all rounds may measure (mu squared).
@@ -325,13 +328,13 @@ class BatchedAIM:
             estimates = model.marginals([pair for pair, fits in zip(pairs, fit.tolist(), strict=True) if fits])
         now = Round(
             candidates,
-            one_way.coarsening,
+            blocks,
             model_cliques=self._model_cliques(estimator),
             estimates=estimates,
             deviation=marginal_deviation(account, self.curator.domain, share * left / edges),
             size_share=1.0,
             mu_squared=share * choosing,
-            column_errors=_column_errors(estimator, model),
+            column_errors=_column_errors(estimator, model, blocks),
             sensitivity=self._sensitivity(),
             ending=ENDING if later > FEWEST_AFTER_TREE else ENDING_OF_WIDE,
             watch=self.pace,
@@ -450,11 +453,11 @@ def _size_share(spent: float, rules: float) -> float:
     return rules + (1 - rules) * spent**2
 
 
-def _column_errors(estimator: WarmEstimator, model: GraphicalModel) -> dict[str, float]:
-    """By column, the expected L1 error of its counts as they were measured by themselves, in records."""
+def _column_errors(estimator: WarmEstimator, model: GraphicalModel, blocks: RankBlocks) -> dict[str, float]:
+    """By column, the expected L1 error of its counts in blocks as they were measured by themselves, in records."""
     scales = {one.clique: one.scale for one in estimator.measurements if len(one.clique) == 1}
-    tables = model.marginals(list(scales))
-    return {clique[0]: expected_error(tables[clique], scale) for clique, scale in scales.items()}
+    tables = in_blocks(model.marginals(list(scales)), tuple(scales), blocks)
+    return {clique[0]: error_in_blocks(clique, tables[clique], scale, blocks) for clique, scale in scales.items()}
 
 
 def _taught_nothing(selected: SelectedMarginals, model: GraphicalModel) -> bool:

@@ -145,7 +145,9 @@ class PublishedAIM:
         deviation = account.deviation(MarginalCounts(domain, cliques[:1]), measuring)
         # A marginal whose noise is beyond any table's error is not worth measuring, however far beyond.
         penalties = [min(_EXPECTED_ABSOLUTE * deviation * domain.size(clique), LARGEST_PENALTY) for clique in cliques]
-        query = WorstApproximatedMarginal(cliques, rounded(estimates, cliques), weights, np.array(penalties, float))
+        query = WorstApproximatedMarginal(
+            cliques, rounded(estimates[clique] for clique in cliques), weights, np.array(penalties, float)
+        )
         choice = account.choose(query, selection)
         (measured,) = measure(account, domain, [cliques[choice.index]], measuring)
         return _Round(query, choice.scale, choice.index, measured)

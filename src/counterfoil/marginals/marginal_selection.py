@@ -12,11 +12,11 @@ import numpy as np
 from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.selection import MarginalDistances
-from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.marginals.candidates import Candidates
-from counterfoil.marginals.scores import Gain, expected_error, rounded, scores_of
+from counterfoil.marginals.rank_blocks import RankBlocks
+from counterfoil.marginals.scores import Gain, error_in_blocks, in_blocks, rounded, scores_of
 from counterfoil.marginals.spanning_tree import Pick, choose_tree, count_parts, parts_of
 from counterfoil.noise.selection import ExponentialSelection
 
@@ -43,20 +43,20 @@ class Round:
 
     Args:
         candidates: the marginals to select from, on the coarse domain.
-        coarsening: the values that are counted together.
+        blocks: the values that are compared together.
         model_cliques: the cliques that the model's size depends on.
         estimates: the model's counts for each candidate.
         deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
         size_share: the share of its largest size that the model may take.
         mu_squared: the budget of the selection.
         sensitivity: by how many records a neighbor may change the error of one marginal.
-        column_errors: by column, the expected L1 error of its counts, in records.
+        column_errors: by column, the expected L1 error of its counts in blocks, in records.
         ending: how readily a tree of pairs ends: with m of them, its end has the odds of m ** ending without gain.
         watch: counts the time that it takes to see which candidates fit.
     """
 
     candidates: Candidates
-    coarsening: Coarsening
+    blocks: RankBlocks
     model_cliques: Sequence[Clique]
     estimates: Mapping[Clique, np.ndarray]
     deviation: float
@@ -77,9 +77,13 @@ class Round:
         with self.watch.working():
             return self.candidates.admitted([*self.model_cliques, *chosen], self.size_share, covered=covered)
 
-    def expected_errors(self, cliques: Sequence[Clique]) -> np.ndarray:
-        """`expected_error` of each of `cliques`."""
-        return np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
+    def measured_gains(self, account: FilterAccount) -> Mapping[Clique, float]:
+        """By how much measuring each marginal would bring it nearer: of the estimated ones, measured with noise."""
+        tables = in_blocks(self.estimates, tuple(self.estimates), self.blocks)
+        query = MarginalDistances(tuple(tables), rounded(tables.values()), self.blocks.coarsening)
+        errors = account.ask(query, account.noise(self.mu_squared)).values
+        expected = [error_in_blocks(*one, self.deviation, self.blocks) for one in tables.items()]
+        return dict(zip(tables, (errors - expected).tolist(), strict=True))
 
     def gain(self, scale: float) -> Gain:
         """What gains are compared with, in a choice whose noise has this scale."""
@@ -87,8 +91,7 @@ class Round:
 
     def joints(self, part: np.ndarray) -> int:
         """How many pairs a spanning tree of the estimated ones takes, where all of them fit."""
-        domain = self.coarsening.domain
-        return count_parts(part) - count_parts(parts_of(domain, self.estimates, part))
+        return count_parts(part) - count_parts(parts_of(self.blocks.coarsening.domain, self.estimates, part))
 
     def tree(self, part: np.ndarray, pick: Pick) -> SelectedMarginals:
         """The spanning tree of the estimated pairs that `pick` chooses, within the size that the model may take."""
@@ -99,7 +102,7 @@ class Round:
             with self.watch.working():
                 return self.candidates.fitting(known, [pairs[place] for place in asked.tolist()], self.size_share)
 
-        return self.selected(choose_tree(self.coarsening.domain, pairs, pick, part=part, fits=fits))
+        return self.selected(choose_tree(self.blocks.coarsening.domain, pairs, pick, part=part, fits=fits))
 
     def selected(self, chosen: Sequence[Clique]) -> SelectedMarginals:
         """`chosen` with the model's counts."""
@@ -147,10 +150,10 @@ class ExponentialChoice:
 
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
         selection = ExponentialSelection(bounded_range_of_mu(math.sqrt(now.mu_squared / self.size)))
-        layout = now.candidates.layout(now.coarsening.domain)
+        layout = now.candidates.layout(now.blocks.coarsening.domain)
         weights = now.candidates.weights
         gain = now.gain(selection.scale(now.sensitivity * max(weights[clique] for clique in now.estimates)))
-        scores = scores_of(now.estimates, weights, now.deviation, now.coarsening, layout, gain=gain)
+        scores = scores_of(now.estimates, weights, now.deviation, now.blocks, layout, gain=gain)
         place = {clique: i for i, clique in enumerate(now.estimates)}
         chosen: list[Clique] = []
         while len(chosen) < self.size and (admitted := now.admitted(chosen)):
@@ -175,7 +178,7 @@ class ExponentialChoice:
             {**now.estimates, end: now.estimates[first].sum(axis=1)},
             dict.fromkeys(now.estimates, 1.0) | {end: _NOTHING},
             now.deviation,
-            now.coarsening,
+            now.blocks,
             gain=now.gain(scale),
             margin=now.ending * scale * math.log(len(now.estimates)),
         )
@@ -197,11 +200,8 @@ class GaussianChoice:
         return GaussianChoice(size)
 
     def choose(self, account: FilterAccount, now: Round) -> SelectedMarginals:
-        cliques = tuple(now.candidates.weights)
-        query = MarginalDistances(cliques, rounded(now.estimates, cliques), now.coarsening)
-        errors = account.ask(query, account.noise(now.mu_squared)).values
-        weights = np.array([now.candidates.weights[clique] for clique in cliques])
-        gains = dict(zip(cliques, weights * (errors - now.expected_errors(cliques)), strict=True))
+        measured, weights = now.measured_gains(account), now.candidates.weights
+        gains = {clique: weights[clique] * gain for clique, gain in measured.items()}
         chosen: list[Clique] = []
         while len(chosen) < self.size and (admitted := now.admitted(chosen)):
             best = max(admitted, key=gains.__getitem__)
@@ -214,7 +214,5 @@ class GaussianChoice:
         """From one query for the errors of all pairs: the tree with the largest gains."""
         if not now.joints(part):
             return now.selected([])
-        pairs = tuple(now.estimates)
-        query = MarginalDistances(pairs, rounded(now.estimates, pairs), now.coarsening)
-        gains = account.ask(query, account.noise(now.mu_squared)).values - now.expected_errors(pairs)
+        gains = np.array(list(now.measured_gains(account).values()))
         return now.tree(part, lambda joining: int(joining[np.argmax(gains[joining])]))

@@ -61,7 +61,7 @@ def _rounded(model: TableModel, cliques: Sequence[Clique]) -> tuple[tuple[np.nda
     for _, places in itertools.groupby(range(len(cliques)), lambda place: cells[place] // _AT_ONCE):
         part = tuple(cliques[place] for place in places)
         marginals = model.marginals(part)
-        whole = rounded(marginals, part)
+        whole = rounded(marginals[one] for one in part)
         estimates += whole
         drifts += [float(np.abs(table - marginals[one]).sum()) for one, table in zip(part, whole, strict=True)]
     return tuple(estimates), drifts

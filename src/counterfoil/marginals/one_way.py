@@ -39,6 +39,7 @@ from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.hidden_flags import hidden_flags
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.piled_bounds import piled_bounds
+from counterfoil.marginals.rank_blocks import RankBlocks, rank_blocks
 from counterfoil.marginals.repeated_measurement import NO_MORE, More, has_long, measured_repeatedly
 from counterfoil.marginals.smoothed_columns import has_each_number, runs_of_columns, smoothed_columns
 from counterfoil.marginals.unreliable import NumberColumn, hidden_sides, near_noise, unreliable_means
@@ -92,6 +93,11 @@ class OneWay:
         )
         estimator.fit(self.merged())
         return estimator
+
+    def blocks(self) -> RankBlocks:
+        """Blocks of the coarse codes of ordered columns, of about equally many records."""
+        coarse = {one.clique[0]: np.maximum(one.counts, 0.0) for one in self.merged()}
+        return rank_blocks(self.coarsening, coarse, self.coarsening.leading(self.ordered))
 
     def merged(self) -> list[NoisyMarginal]:
         """The noisy counts of the coarse codes of each column."""

@@ -17,10 +17,10 @@ import numpy as np
 from counterfoil.curator.queries.query import SelectionQuery
 from counterfoil.curator.queries.selection import WorstApproximatedMarginal
 from counterfoil.curator.queries.worst_of_many import WorstOfManyMarginals
-from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.domain.layout import Layout, StackedCounts
 from counterfoil.marginals.estimates import computed_together
+from counterfoil.marginals.rank_blocks import RankBlocks
 from counterfoil.noise.scores import LARGEST_GAIN, LARGEST_PENALTY
 
 MANY_CANDIDATES = 1000
@@ -29,23 +29,31 @@ MANY_CANDIDATES = 1000
 EXPECTED_ABSOLUTE = math.sqrt(2 / math.pi)
 
 
-def expected_error(estimate: np.ndarray, deviation: float) -> float:
+def expected_error(estimate: np.ndarray, deviation: float | np.ndarray) -> float:
     """The expected L1 error of a marginal that is measured with `deviation` in a cell, in records.
 
     It is the mean of abs(noise), but in a cell at most the model's count there: a fit that is regularized towards
     entropy follows the noise little in cells whose expected count is smaller.
     """
-    return float(_expected_error_of_cells(estimate, deviation).sum())
+    return float(np.minimum(np.maximum(estimate, 0.0), EXPECTED_ABSOLUTE * deviation).sum())
 
 
-def _expected_error_of_cells(estimate: np.ndarray, deviation: float) -> np.ndarray:
-    return np.minimum(np.maximum(estimate, 0.0), EXPECTED_ABSOLUTE * deviation)
+def error_in_blocks(clique: Clique, counts: np.ndarray, deviation: float, blocks: RankBlocks) -> float:
+    """`expected_error` of `counts` in blocks, where each measured cell has noise of `deviation`."""
+    return expected_error(counts, deviation * blocks.root_cells(clique))
 
 
-def rounded(estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique]) -> tuple[np.ndarray, ...]:
-    """The estimates of `cliques` as whole records, against which errors are exact integers."""
+def in_blocks(
+    estimates: Mapping[Clique, np.ndarray], cliques: Sequence[Clique], blocks: RankBlocks
+) -> dict[Clique, np.ndarray]:
+    """The estimates of `cliques` in blocks."""
     computed_together(estimates, cliques)
-    return tuple(np.rint(estimates[clique]).astype(np.int64) for clique in cliques)
+    return {clique: blocks.counts(clique, estimates[clique]) for clique in cliques}
+
+
+def rounded(tables: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """Estimates as whole records, against which errors are exact integers."""
+    return tuple(np.rint(table).astype(np.int64) for table in tables)
 
 
 class Scores(Protocol):
@@ -60,7 +68,7 @@ def scores_of(
     estimates: Mapping[Clique, np.ndarray],
     weights: Mapping[Clique, float],
     deviation: float,
-    coarsening: Coarsening,
+    blocks: RankBlocks,
     layout: Layout | None = None,
     *,
     gain: Gain | None = None,
@@ -72,7 +80,7 @@ def scores_of(
         estimates: a model's counts by candidate, in records.
         weights: of the candidates.
         deviation: the standard deviation of the noise that a measurement will have in a cell, in records.
-        coarsening: the values that are counted together.
+        blocks: the values that are counted together.
         layout: of the candidates in their order, where it is known: counts are kept for the same one.
         gain: makes candidates worth a choice that are about as far off as their noise would be; None for those alone
             that are further off.
@@ -80,8 +88,8 @@ def scores_of(
     """
     of_gains = None if gain is None else gain.of(estimates, weights, margin)
     if len(estimates) < MANY_CANDIDATES:
-        return _FewScores(estimates, weights, deviation, coarsening, margin, of_gains)
-    return _StackedScores(estimates, weights, deviation, coarsening, layout, margin, of_gains)
+        return _FewScores(estimates, weights, deviation, blocks, margin, of_gains)
+    return _StackedScores(estimates, weights, deviation, blocks, layout, margin, of_gains)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,21 +131,21 @@ class _FewScores:
     estimates: Mapping[Clique, np.ndarray]
     weights: Mapping[Clique, float]
     deviation: float
-    coarsening: Coarsening
+    blocks: RankBlocks
     margin: float
     of_gains: Mapping[Clique, tuple[float, float]] | None
 
     def among(self, places: np.ndarray) -> SelectionQuery:
         candidates = tuple(self.estimates)
         cliques = tuple(candidates[place] for place in places.tolist())
-        counts = rounded(self.estimates, cliques)
-        expected = np.array([expected_error(self.estimates[clique], self.deviation) for clique in cliques])
+        tables = in_blocks(self.estimates, cliques, self.blocks)
+        expected = np.array([error_in_blocks(*one, self.deviation, self.blocks) for one in tables.items()])
         return WorstApproximatedMarginal(
             cliques,
-            counts,
+            rounded(tables.values()),
             weights=np.array([self.weights[clique] for clique in cliques]),
             penalties=np.minimum(expected + self.margin, LARGEST_PENALTY),
-            coarsening=self.coarsening,
+            coarsening=self.blocks.coarsening,
             **_taken_by_gains(self.of_gains, cliques, expected),
         )
 
@@ -150,21 +158,21 @@ class _StackedScores:
         estimates: Mapping[Clique, np.ndarray],
         weights: Mapping[Clique, float],
         deviation: float,
-        coarsening: Coarsening,
+        blocks: RankBlocks,
         layout: Layout | None,
         margin: float,
         of_gains: Mapping[Clique, tuple[float, float]] | None,
     ) -> None:
         cliques = tuple(estimates)
-        layout = Layout.of(coarsening.domain, cliques) if layout is None else layout
-        computed_together(estimates, cliques)
-        cells = layout.stack(estimates, cliques)
+        layout = Layout.of(blocks.coarsening.domain, cliques) if layout is None else layout
+        tables = in_blocks(estimates, cliques, blocks)
+        cells = layout.stack(tables, cliques)
         self._estimate = StackedCounts(layout, np.rint(cells).astype(np.int64))
         self._weights = np.array([weights[clique] for clique in cliques])
-        expected = layout.sums(_expected_error_of_cells(cells, deviation))
+        expected = np.array([error_in_blocks(*one, deviation, blocks) for one in tables.items()])
         self._penalties = np.minimum(expected + margin, LARGEST_PENALTY)
         self._of_gains = _taken_by_gains(of_gains, cliques, expected)
-        self._coarsening = coarsening
+        self._coarsening = blocks.coarsening
 
     def among(self, places: np.ndarray) -> SelectionQuery:
         return WorstOfManyMarginals(

@@ -10,7 +10,6 @@ from counterfoil.accounting.event import bounded_range_of_mu
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.filter_account import FilterAccount
-from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
@@ -18,6 +17,7 @@ from counterfoil.marginals.measure import marginal_deviation, measure_by_size
 from counterfoil.marginals.no_relations import no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import left_for_pairs, left_without_lost, measure_one_way
+from counterfoil.marginals.rank_blocks import RankBlocks
 from counterfoil.marginals.repeated_measurement import NO_MORE, More
 from counterfoil.marginals.scores import scores_of
 from counterfoil.marginals.spanning_tree import choose_tree
@@ -102,7 +102,7 @@ class MST(Method):
         model = estimator.fit([])
         pace.step("choosing pairs", self.columns)
         lost = account.lost
-        tree = self._choose_tree(account, one_way.coarsening, model, capacity, left)
+        tree = self._choose_tree(account, one_way.blocks(), model, capacity, left)
         left = left_without_lost(account, lost, left)
         if tree:
             pace.step("measuring pairs", self.columns + self.choosing, 1 - self.error_bars)
@@ -145,13 +145,13 @@ class MST(Method):
         )
 
     def _choose_tree(
-        self, account: FilterAccount, coarsening: Coarsening, model: GraphicalModel, capacity: float, left: float
+        self, account: FilterAccount, blocks: RankBlocks, model: GraphicalModel, capacity: float, left: float
     ) -> list[Clique]:
         """Kruskal's tree with a private choice of each edge: the pair most worth measuring among those that join.
 
         Pairs above `max_model_size` are left out, so that the tree may end as a forest.
         """
-        domain = coarsening.fine
+        domain = blocks.coarsening.fine
         edges = len(domain.attributes) - 1
         if edges == 0:
             return []
@@ -159,7 +159,7 @@ class MST(Method):
         deviation = marginal_deviation(account, domain, left / edges)
         pairs = [p for p in combinations(domain.attributes, 2) if domain.size(p) * 8e-6 <= self.max_model_size]
         estimates = model.marginals(pairs)
-        scores = scores_of(estimates, dict.fromkeys(pairs, 1.0), deviation, coarsening)
+        scores = scores_of(estimates, dict.fromkeys(pairs, 1.0), deviation, blocks)
         return choose_tree(
             domain, pairs, lambda joining: int(joining[account.choose(scores.among(joining), choice).index])
         )
