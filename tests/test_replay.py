@@ -16,7 +16,7 @@ not kept from depending on the records.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ from counterfoil.domain.workload import Workload
 from counterfoil.features.functions import Share, Value
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.geometry.euclidean import Box
-from counterfoil.methods import direct
 from counterfoil.methods.aim import AIM, AIMVariant
 from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.methods.evolution import EvolutionCheckpoint, PrivateEvolution
@@ -41,6 +40,8 @@ from counterfoil.methods.registry import method_named, method_names
 from counterfoil.methods.reweighting import Reweighting
 from counterfoil.methods.signed_measure import SignedMeasure
 from counterfoil.schema import Boolean, Categorical, Integer, Real, Rule, Schema
+from differences import differences
+from leaks import LEAKS, leak_by_progress
 from transcripts import Recording, recorded, replayed
 
 SCHEMA = Schema(
@@ -162,43 +163,6 @@ def release(case: Case, neighbors: str, side: int, recording: Recording, **optio
         return made if case.fidelity is None else case.fidelity.measure(curator, made)
 
 
-def differences(one: Any, other: Any, where: str = "", seen: dict | None = None) -> Iterator[str]:
-    """Every place where two objects are not the same to the last bit, whatever can be reached from them."""
-    seen = {} if seen is None else seen
-    if one is other or (id(one), id(other)) in seen:
-        return
-    seen[id(one), id(other)] = one, other  # kept, so that ids are not used again
-    if type(one) is not type(other):
-        yield f"{where}: {type(one).__name__} and {type(other).__name__}"
-    elif isinstance(one, np.ndarray):
-        if one.dtype != other.dtype or one.shape != other.shape or one.tobytes() != other.tobytes():
-            yield f"{where}: another array"
-    elif isinstance(one, pa.Table):
-        if one.schema != other.schema or not one.equals(other):
-            yield f"{where}: another table"
-    elif isinstance(one, (str, bytes, int, float, complex, type(None), pa.DataType)):
-        if not (one == other or one != one):
-            yield f"{where}: {one!r} and {other!r}"
-    elif isinstance(one, Mapping):
-        if list(one) != list(other):
-            yield f"{where}: keys {list(one)} and {list(other)}"
-        else:
-            for key in one:
-                if key != "created":
-                    yield from differences(one[key], other[key], f"{where}.{key}", seen)
-    elif isinstance(one, (list, tuple, set, frozenset)):
-        first, second = (sorted(x, key=repr) if isinstance(x, (set, frozenset)) else x for x in (one, other))
-        if len(first) != len(second):
-            yield f"{where}: {len(first)} and {len(second)} items"
-        for index, pair in enumerate(zip(first, second, strict=False)):
-            yield from differences(*pair, f"{where}[{index}]", seen)
-    else:
-        names = [*getattr(one, "__dict__", {}), *getattr(type(one), "__slots__", ())]
-        assert names, f"{where}: nothing is known of {type(one)}"
-        for name in names:
-            yield from differences(getattr(one, name), getattr(other, name), f"{where}.{name}", seen)
-
-
 REPLAYS = [(name, neighbors) for name, case in CASES.items() for neighbors in case.neighbors]
 
 
@@ -230,59 +194,7 @@ def test_a_checkpoint_follows_from_its_answers(monkeypatch, tmp_path):
     assert not list(differences(one, other))
 
 
-# Leaks that must be found
-
-
-def peek(curator: Curator) -> np.ndarray:
-    return curator._records.marginals([("rich",)])[0]
-
-
-def leak_a_warning(patch: pytest.MonkeyPatch) -> None:
-    """A warning that only some tables give."""
-    original = direct.release
-
-    def leaky(curator, *args, **keywords):
-        made = original(curator, *args, **keywords)
-        document = made.receipt.to_json()
-        document["warnings"] = ["Few are rich."] if peek(curator)[1] < 50 else []
-        return dataclasses.replace(made, receipt=type(made.receipt)(document))
-
-    patch.setattr(direct, "release", leaky)
-
-
-def leak_a_total(patch: pytest.MonkeyPatch) -> None:
-    """The exact number of rows in place of the noisy one."""
-    original = direct.release
-    patch.setattr(
-        direct, "release", lambda curator, *a, **k: original(curator, *a, **(k | {"rows": int(peek(curator).sum())}))
-    )
-
-
-def leak_an_order(patch: pytest.MonkeyPatch) -> None:
-    """Rows in an order that the records decide; their number and their values are right."""
-    original = direct.release
-
-    def leaky(curator, *args, **keywords):
-        made = original(curator, *args, **keywords)
-        order = np.roll(np.arange(made.rows), int(peek(curator)[0]))
-        drawn = dataclasses.replace(made.drawn, table=made.drawn.table.take(pa.array(order)))
-        return dataclasses.replace(made, drawn=drawn)
-
-    patch.setattr(direct, "release", leaky)
-
-
-def leak_by_progress(patch: pytest.MonkeyPatch) -> None:
-    """A message that counts exactly."""
-    original = Independent.synthesize
-
-    def leaky(self, curator, *, progress, **keywords):
-        progress(f"{peek(curator).sum()} rows", 0.0)
-        return original(self, curator, progress=progress, **keywords)
-
-    patch.setattr(Independent, "synthesize", leaky)
-
-
-@pytest.mark.parametrize("leak", [leak_a_warning, leak_a_total, leak_an_order, leak_by_progress])
+@pytest.mark.parametrize("leak", [*LEAKS, leak_by_progress])
 def test_leaks_are_found(monkeypatch, leak):
     leak(monkeypatch)
     case = CASES["independent"]

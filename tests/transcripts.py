@@ -22,6 +22,7 @@ from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.randomness import Randomness
 from counterfoil.noise.selection import ExponentialSelection
+from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 
 
 def no_record_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,8 +138,13 @@ class Listener:
         return self._spy.scale
 
 
-_DOORS = ("ask", "ask_texts", "choose")
-"""By which a method gets answers from an account."""
+_ANSWERED = {
+    (Account, "_noisy"): 3,
+    (Account, "_frequent"): 3,
+    (Account, "_chosen"): 3,
+    (SubsampledGaussianNoise, "add"): 0,
+}
+"""Where the exact answer to a query that is paid for gets its noise, and which argument says what was asked."""
 
 
 @dataclass
@@ -155,52 +161,49 @@ class Recording:
 def recorded(patch: Any, run: Callable[[Recording], Any]) -> tuple[Any, Recording]:
     """What `run` returns, and its recording."""
     recording = Recording()
-    originals = {name: getattr(Account, name) for name in _DOORS}
 
-    def recording_of(name: str) -> Callable:
-        def hear(account: Account, query: Any, noise: Any) -> Any:
-            answer = originals[name](account, query, noise)
-            recording.asked.append((_question(query, noise), answer))
-            return answer
+    def keep(question: dict[str, Any], answer: Any) -> Any:
+        recording.asked.append((question, deepcopy(answer)))
+        return answer
 
-        return hear
-
-    return _with_account(patch, recording_of, lambda: run(recording)), recording
+    return _heard(patch, keep, lambda: run(recording)), recording
 
 
 def replayed(patch: Any, recording: Recording, run: Callable[[Recording], Any]) -> tuple[Any, Recording]:
-    """What `run` returns where every answer is the recorded one; the records are never looked at for an answer.
+    """What `run` returns where every answer is the recorded one.
+
+    Its records are read for an answer of their own, which is thrown away: what reading them says, warns of or raises
+    is a part of what is compared.
 
     Raises:
         AssertionError: where another question is asked.
     """
     again = Recording()
 
-    def replaying(name: str) -> Callable:
-        def answer(account: Account, query: Any, noise: Any) -> Any:
-            asked, told = recording.asked[len(again.asked)]
-            norm = "score_sensitivity" if name == "choose" else f"{noise.norm}_sensitivity"
-            account._charge(query, noise, getattr(query, norm))
-            assert _question(query, noise) == asked
-            again.asked.append((asked, told))
-            again_told = deepcopy(told)
-            if name == "ask":
-                account._answers.append((account.charged, query, again_told))
-            return again_told
+    def replace(question: dict[str, Any], _: Any) -> Any:
+        assert len(again.asked) < len(recording.asked), f"one question more: {question}"
+        asked, answer = recording.asked[len(again.asked)]
+        assert question == asked
+        again.asked.append((asked, answer))
+        return deepcopy(answer)
 
-        return answer
-
-    made = _with_account(patch, replaying, lambda: run(again))
-    assert len(again.asked) == len(recording.asked)
+    made = _heard(patch, replace, lambda: run(again))
+    assert len(again.asked) == len(recording.asked), made
     return made, again
 
 
-def _with_account(patch: Any, doors: Callable[[str], Callable], run: Callable[[], Any]) -> Any:
+def _heard(patch: Any, hear: Callable[[dict[str, Any], Any], Any], run: Callable[[], Any]) -> Any:
+    def hearing(original: Callable, place: int) -> Callable:
+        def answer(*given: Any) -> Any:
+            return hear(_question(given[place]), original(*given))
+
+        return answer
+
     with patch.context() as inner:
-        for name in _DOORS:
-            inner.setattr(Account, name, doors(name))
+        for (owner, name), place in _ANSWERED.items():
+            inner.setattr(owner, name, hearing(getattr(owner, name), place))
         return run()
 
 
-def _question(query: Any, noise: Any) -> dict[str, Any]:
-    return {"query": query.name, "noise": noise.to_json(), **query.describe()}
+def _question(asked: Any) -> dict[str, Any]:
+    return asked.to_json() if isinstance(asked, SubsampledGaussianNoise) else dict(asked.record)
