@@ -482,13 +482,24 @@ def test_what_fails_among_the_records_is_said_without_them(postgres: Server, nam
     postgres.run(
         f"CREATE FUNCTION {name}f(v text) RETURNS int LANGUAGE plpgsql AS "
         f"$$ BEGIN RAISE EXCEPTION '{SECRET} permission denied' USING ERRCODE = 'ZEBRA'; END $$",
-        f"CREATE VIEW {name} AS SELECT {name}f('x') AS a, ('{SECRET}' || i)::int AS b, 1 / (i - 1) AS c "
-        "FROM generate_series(1, 3) AS i",
+        f"CREATE VIEW {name} AS SELECT {name}f('x') AS a, ('{SECRET}' || i)::int AS b, 1 / (i - 1) AS c, "
+        "('out of memory, ' || i)::int AS d FROM generate_series(1, 3) AS i",
     )
-    for column in "abc":
+    for column in "abcd":
         sentence = refused(open_source(postgres.url(name)).batches, [column])
         assert "log" in sentence
         assert "ZEBRA" not in sentence
+
+
+def test_what_a_function_of_a_view_remarks_is_not_shown(postgres: Server, name: str, capfd: Any) -> None:
+    """A notice or a warning may quote a record, and the server's own library would print it."""
+    postgres.run(
+        f"CREATE FUNCTION {name}f(v int) RETURNS int LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE WARNING '{SECRET} %', v; RAISE NOTICE '{SECRET} %', v; RETURN v; END $$",
+        f"CREATE VIEW {name} AS SELECT {name}f(i) AS a FROM generate_series(1, 3) AS i",
+    )
+    assert cells_of(open_source(postgres.url(name)), "a") == [1, 2, 3]
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_statement_that_takes_too_long(postgres: Server, name: str, monkeypatch: Any) -> None:

@@ -6,6 +6,7 @@ may hold whole rows, its error class included. None of it gets past this module:
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
@@ -68,19 +69,22 @@ _KINDS: Mapping[str, str] = {
     "0A000": "the server lacks what reading needs: PostgreSQL 13 or newer is expected",
 }
 # Failures in the middle of rows have lost their class on the way through Arrow; a server may also say them in another
-# language, where the last sentence of `_sentence` stands.
+# language, where the last sentence of `_sentence` stands. Each is how a message begins, for what follows may be a value
+# that holds these words: 'invalid input syntax for type integer: "out of memory"'.
 _MARKS: Mapping[str, str] = {
     "canceling statement due to conflict with recovery": "40001",
     "canceling statement": "57014",
-    "invalid byte sequence": "22021",  # of a database without an encoding; the server checks what it sends
+    "invalid byte sequence for encoding": "22021",  # of a database without an encoding; the server checks what it sends
     "out of memory": "53200",
-    "No space left": "53100",
+    r"could not \w+ [^\n]*: No space left": "53100",
     "terminating connection": "57P01",
-    "closed the connection": "57P01",
+    "server closed the connection": "57P01",
     "connection to server was lost": "57P01",
     "could not receive data": "57P01",
     "no COPY in progress": "57P01",
 }
+_HEADING = r'(?:(?!ERROR|FATAL|PANIC)[^":\n]*: +){0,2}(?:(?:ERROR|FATAL|PANIC): +)?'
+"""What stands before a message: the driver's words, and how grave it is."""
 
 
 class PostgresSession:
@@ -206,9 +210,7 @@ def _unreached(url: TableURL, message: str) -> SourceError:
 def _sentence(error: Exception) -> str:
     kind = getattr(error, "sqlstate", None)
     if not kind:
-        # Only the head: what follows may be a record that happens to contain these words.
-        head = str(error)[:200]
-        kind = next((kind for mark, kind in _MARKS.items() if mark in head), "")
+        kind = next((kind for mark, kind in _MARKS.items() if re.match(_HEADING + mark, str(error))), "")
     return _KINDS.get(
         kind, "the server failed while it computed its rows; its log says why, in words that may hold records"
     )
