@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ import pytest
 from pyarrow import parquet
 
 from counterfoil.cli.model_kinds import KINDS
+from counterfoil.curator.account import Account
 from counterfoil.methods.registry import method_names
 from differences import differences
 from leaks import LEAKS, leak_a_status, leak_to_the_ledger
@@ -356,3 +358,54 @@ def test_every_method_is_replayed():
     said = " ".join(command for case in (CASES | TRAININGS).values() for command in case.commands)
     assert all(f"--method {name} " in said for name in method_names() if name != "aim")
     assert all(f"train {kind} " in said for kind in KINDS)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_an_interrupted_run_leaves_its_answers_alone(resumed, tmp_path, monkeypatch, capsys):
+    """What is kept for another run, and what that run makes of it."""
+    keep = Account._keep
+
+    def interrupted(self, *given):
+        keep(self, *given)
+        if self.charged == 3 and not self._log.resumed:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Account, "_keep", interrupted)
+    monkeypatch.setattr(os, "urandom", bytes)  # the seed of public draws, which is kept
+    synth = f"{SYNTH} {LEDGER} --focus town --keep kept.answers --out made.csv"
+    case = Case((created(), synth, *([f"{synth} --resume"] if resumed else []), SHOWN))
+    commands = rehearsal(case, tmp_path, monkeypatch, capsys)
+    left, recording = commands.record(as_csv(plain))
+    assert [ended.status for ended in left.ended] == ([0, 130, 0, 0] if resumed else [0, 130, 0])
+    assert ("kept.answers" in left.files, "made.csv" in left.files) == (not resumed, resumed)
+    for table in OTHERS:
+        assert not list(differences(left, commands.replay(as_csv(table), recording), table.__name__))
+
+
+def test_a_table_of_a_server_is_replayed(postgres, tmp_path, monkeypatch, capsys):
+    def stored(rows: Rows) -> Writer:
+        def write(_: Path) -> None:
+            columns = list(zip(*rows(), strict=True))
+            postgres.run("DROP TABLE IF EXISTS replayed CASCADE")
+            postgres.store("replayed", pa.table(dict(zip(NAMES, map(pa.array, columns), strict=True))))
+            postgres.run('CREATE VIEW replayed_view AS SELECT * FROM replayed WHERE "person" IS NOT NULL')
+
+        return write
+
+    table, view = postgres.url("replayed"), postgres.url("replayed_view")
+    synth = "--schema people.toml --epsilon 2 --method independent"
+    case = Case(
+        (
+            f"ledger create people.ledger --source {table} --epsilon 90 --delta 1e-5",
+            f"synth {table} {synth} {UNIT} {LEDGER} --out made/",
+            f"schema {table} --epsilon 20 {UNIT} {LEDGER} --out bought.toml",
+            f"synth {view} {synth} --out seen.csv",
+            SHOWN,
+        ),
+        stored,
+    )
+    commands = rehearsal(case, tmp_path, monkeypatch, capsys)
+    left, recording = commands.record(stored(plain))
+    assert not [ended.err for ended in left.ended if ended.status]
+    for rows in OTHERS:
+        assert not list(differences(left, commands.replay(stored(rows), recording), rows.__name__))
