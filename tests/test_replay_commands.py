@@ -294,7 +294,7 @@ def training(kind: str, options: str, *others: Rows, schema: str = "training.tom
 
 
 TRAININGS = {
-    "dp-sgd": training("dp-sgd", "--target town --iterations 8", poor_groups),
+    "dp-sgd": training("dp-sgd", "--target town --iterations 8 --batch-share 0.5", poor_groups),
     "a fair classifier": training("fair-classifier", "--target age --protected town --iterations 8", poor_groups),
     "a fair regressor": training("fair-regressor", "--target income --protected town --iterations 8", poor_groups),
     "a fair encoder": training("fair-encoder", "--protected town --iterations 8", poor_groups),
