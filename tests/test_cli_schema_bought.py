@@ -819,6 +819,21 @@ def test_dates_that_sqlite_keeps_as_texts_are_bought_as_the_command_says(office:
         assert [column.kind for column in found.columns[1:]] == ["date", "datetime"]
 
 
+def test_texts_among_the_numbers_of_sqlite_are_said(office: Office) -> None:
+    """Its types bind nobody. A third of a bank's amounts were texts, 12,50, and few or none were said to be missing."""
+    with contextlib.closing(sqlite3.connect("bank.sqlite")) as bank, bank:
+        bank.execute("CREATE TABLE t (amount NUMERIC, fee REAL)")
+        rows = [("12,50" if row % 3 == 0 else row % 100, row % 50) for row in range(ROWS)]
+        bank.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    ended = office.run("schema", "bank.sqlite::t", "--epsilon", "10", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    amount, fee = Path("t.toml").read_text().split("[columns.amount]")[1].split("[columns.fee]")
+    assert re.search(r"Others are about [\d,]+ texts?, and are read as missing: write all alike in the table", amount)
+    assert re.search(r"missing = true  # bought: for about [\d,]+ texts?, which read otherwise; few or none", amount)
+    assert 'kind = "integer"  # bought: the type in storage is of reals, and that some have digits after' in fee
+    assert "Others are" not in fee
+
+
 @pytest.mark.parametrize("name", ["cards.csv", "cards.parquet"])
 def test_what_is_left_out_is_named_as_what_it_is(office: Office, name: str) -> None:
     """A column that is empty was one of texts, months of which nine were listed were too, and phones were not named."""

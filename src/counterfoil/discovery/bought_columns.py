@@ -74,7 +74,19 @@ def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any]
         if error > _NOISE:
             read = "most cells that can be distinguished from noise read so"
         return f"bought: {read}{written}{_others(column, kind)}"
-    return "stated" if "kind" in given or storage is None else "the type in storage"
+    if "kind" in given or storage is None:
+        return "stated"
+    return (_WHOLE_SO_FAR if kind == "integer" and _has_reals(storage) else "the type in storage") + _others(column, kind)
+
+
+_WHOLE_SO_FAR = (
+    "bought: the type in storage is of reals, and that some have digits after the point does not surely show; where "
+    "some do, state that it is real, for they are rounded"
+)
+
+
+def _has_reals(storage: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(storage) or (pa.types.is_decimal(storage) and storage.scale))
 
 
 def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:

@@ -204,6 +204,7 @@ class _Discovery:
         self._account = account
         self._noises = noises
         self._asked = asked
+        self._stored = stored
         self._texts, self._numbers = TextRounds(), NumberRounds()
         self._opened, self._looked = opened, units
         self._sign, self.signs = None, None
@@ -281,7 +282,7 @@ class _Discovery:
             unit=heard.units.get(name, ""),
             separators=name in heard.units and name not in self._opened and not self._asked[name].decimal_char,
             read=vote.share_read(kind, written, present, error, whole=name not in heard.units) if asked else None,
-            others=vote.others(kind, written) if asked else (),
+            others=vote.others(kind, written) if asked or name in self._stored else (),
             elsewhere=None if bounds.held is None else (present - bounds.held[0], math.hypot(error, bounds.held[1])),
             least=vote.least,
             beyond=bounds.beyond,
