@@ -9,7 +9,7 @@ import re
 import shlex
 import sqlite3
 import warnings
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -832,6 +832,18 @@ def test_texts_among_the_numbers_of_sqlite_are_said(office: Office) -> None:
     assert re.search(r"missing = true  # bought: for about [\d,]+ texts?, which read otherwise; few or none", amount)
     assert 'kind = "integer"  # bought: the type in storage is of reals, and that some have digits after' in fee
     assert "Others are" not in fee
+
+
+def test_times_of_day_that_a_storage_has_are_no_texts_that_are_too_various(office: Office) -> None:
+    """A hospital's were, on the terminal: to be bought with --decimal-char, where the file beside it said how."""
+    moments = pd.Series([time(8 + row % 9, row % 60, row // 60 % 60) for row in range(ROWS)])
+    codes = [f"code {row}" for row in range(ROWS)]
+    pd.DataFrame({"seen": moments, "code": codes, "arm": [row % 2 for row in range(ROWS)]}).to_parquet("t.parquet")
+    ended = office.run("schema", "t.parquet", "--epsilon", "10", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert 'seen: times of day, which are not asked about. State them in t.toml with kind = "datetime" and' in said
+    assert "No release will have code: texts of which none is frequent." in said
 
 
 @pytest.mark.parametrize("name", ["cards.csv", "cards.parquet"])

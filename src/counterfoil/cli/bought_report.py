@@ -68,8 +68,9 @@ def report(
     if grouped:
         said = f"To be confirmed in {out} first, where points may part thousands, as in 1.234: {', '.join(grouped)}."
         terminal.alarm(filled(said))
-    for advice in (*on_unseen(made, purchase, str(out)), *advice_on(made, str(out), sign="--decimal-char")):
-        terminal.alarm(filled(advice))
+    advice = (*on_unseen(made, purchase, str(out)), *advice_on(made, purchase, str(out), sign="--decimal-char"))
+    for sentence in advice:
+        terminal.alarm(filled(sentence))
     for sentence in (*on_lengths(made), *on_public_lists(made, str(out)), *_of_the_budget(purchase, ledger)):
         terminal.say(filled(sentence))
     terminal.say(f"{'Next, once that is confirmed' if asked else 'Next'}: {following}")

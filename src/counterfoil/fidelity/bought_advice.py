@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from counterfoil.callers import outside_the_package
 from counterfoil.discovery.bought_categories import mostly, mostly_beyond, public_names
 from counterfoil.discovery.bought_columns import as_texts
@@ -29,17 +31,20 @@ _LONGEST_CODE = 5
 """Letters of a text in capitals that is no whole word."""
 
 
-def advice_on(made: BoughtSchema, out: str, *, sign: str, without: Collection[str] = ()) -> list[str]:
+def advice_on(
+    made: BoughtSchema, purchase: SchemaPurchase, out: str, *, sign: str, without: Collection[str] = ()
+) -> list[str]:
     """What may be wrong with it, or lacks.
 
     Args:
         made: the schema, with what was found.
+        purchase: what was asked for.
         out: where it is to be corrected.
         sign: the option that states a decimal sign.
         without: columns that are left out, of which it is said elsewhere.
     """
     return [
-        *_of_texts(made, out, sign, without),
+        *_of_texts(made, out, sign, {*without, *_times(made, purchase)}),
         *_of_identifiers(made, out),
         *_of_missing_words(made, out),
         *_of_rare(made, out),
@@ -81,7 +86,7 @@ def _of_objects(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
 
 def _of_the_rest(made: BoughtSchema, purchase: SchemaPurchase) -> Iterator[str]:
     yield from on_unseen(made, purchase, _THE_SCHEMA)
-    yield from advice_on(made, _THE_SCHEMA, sign="`decimal_char`", without=purchase.objects)
+    yield from advice_on(made, purchase, _THE_SCHEMA, sign="`decimal_char`", without=purchase.objects)
 
 
 def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterator[str]:
@@ -105,11 +110,23 @@ def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterato
             f"No release will have {_named(nested)}, whose type in storage has no single values. Store them as numbers "
             "or texts, a length of time as its seconds."
         )
+    if times := _times(made, purchase):
+        yield (
+            f"No release will have {_named(times)}: times of day, which are not asked about. State them in {out} with "
+            'kind = "datetime" and format = "%H:%M:%S", and take the columns out of `ignore`.'
+        )
     if unseen := [name for name in others if name not in nested]:
         yield (
             f"No release will have {_named(unseen)}, of which no range or list of values shows above the noise. State "
             f"kind and bounds in {out}, and take the columns out of `ignore`."
         )
+
+
+def _times(made: BoughtSchema, purchase: SchemaPurchase) -> list[str]:
+    """The columns left out that a storage has as times of day, which no question takes for more than texts."""
+    types, empty = purchase.types, [one.name for one in made.discovered.columns if is_empty(one)]
+    left_out = [name for name in _left_out(made, purchase) if name in types and name not in empty]
+    return [name for name in left_out if pa.types.is_time(types[name])]
 
 
 def _left_out(made: BoughtSchema, purchase: SchemaPurchase) -> list[str]:
