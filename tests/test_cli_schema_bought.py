@@ -846,6 +846,19 @@ def test_times_of_day_that_a_storage_has_are_no_texts_that_are_too_various(offic
     assert "No release will have code: texts of which none is frequent." in said
 
 
+def test_what_is_left_out_beside_a_stated_ignore_is_not_said_to_have_the_name_of_an_identifier(office: Office) -> None:
+    """Times and codes were "by name identifiers", as tables of that kind leave out what the stated `ignore` lacks."""
+    frame = pd.DataFrame({"seen": [f"code {row}" for row in range(ROWS)], "arm": [row % 2 for row in range(ROWS)]})
+    frame["phone"] = frame["note"] = frame["seen"]
+    frame.to_parquet("t.parquet")
+    Path("stated.toml").write_text('ignore = ["note"]\n')
+    ended = office.run("schema", "t.parquet", "--epsilon", "10", "--stated", "stated.toml", "--out", "t.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "No release will have phone, by name identifiers: where" in said
+    assert "No release will have seen, of which nothing could be made, as a comment in the table of each says" in said
+
+
 @pytest.mark.parametrize("name", ["cards.csv", "cards.parquet"])
 def test_what_is_left_out_is_named_as_what_it_is(office: Office, name: str) -> None:
     """A column that is empty was one of texts, months of which nine were listed were too, and phones were not named."""

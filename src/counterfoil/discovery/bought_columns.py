@@ -76,7 +76,9 @@ def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any]
         return f"bought: {read}{written}{_others(column, kind)}"
     if "kind" in given or storage is None:
         return "stated"
-    return (_WHOLE_SO_FAR if kind == "integer" and _has_reals(storage) else "the type in storage") + _others(column, kind)
+    return (_WHOLE_SO_FAR if kind == "integer" and _has_reals(storage) else "the type in storage") + _others(
+        column, kind
+    )
 
 
 _WHOLE_SO_FAR = (

@@ -18,6 +18,7 @@ from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.listing import first_few
 from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.instant import Datetime
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
@@ -45,7 +46,7 @@ def advice_on(
     """
     return [
         *_of_texts(made, out, sign, {*without, *_times(made, purchase)}),
-        *_of_identifiers(made, out),
+        *_of_identifiers(made, purchase, out),
         *_of_missing_words(made, out),
         *_of_rare(made, out),
         *_of_numbers(made, out, sign),
@@ -186,12 +187,19 @@ def _as_what_texts_count(asked: bool, out: str, sign: str) -> str:
     )
 
 
-def _of_identifiers(made: BoughtSchema, out: str) -> Iterator[str]:
-    """On texts of which none is frequent, and which are left out for their names."""
-    tables = _tables(made)
-    named = [one.name for one in made.discovered.columns if tables.get(one.name, {}).get("kind") == "identifier"]
-    if named:
+def _of_identifiers(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterator[str]:
+    """On columns that are left out as identifiers: for their names, or because the `ignore` that was stated is kept."""
+    unit = purchase.unit.column if purchase.unit else None
+    found = [one for one, table in _tables(made).items() if table.get("kind") == "identifier" and one != unit]
+    left_out = [one for one in found if not purchase.partial.covers(one)]
+    if named := [one for one in left_out if may_name_somebody(one)]:
         yield f"No release will have {_named(named)}, by name identifiers: where they are none, state kinds in {out}."
+    if others := [one for one in left_out if one not in named]:
+        yield (
+            f"No release will have {_named(others)}, of which nothing could be made, as a comment in the table of each "
+            f"says in {out}. They stand there as identifiers, because the `ignore` that you stated is kept: state "
+            "kinds, or add them to it."
+        )
 
 
 def _voted(made: BoughtSchema) -> frozenset[str]:
