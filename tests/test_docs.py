@@ -82,6 +82,16 @@ def test_documented_python_runs(page: Path, folder: Path):
     run([sys.executable, "-c", "\n".join(snippets)], folder)
 
 
+def test_documented_criteria_are_kept_by_the_release_that_they_are_shown_for(folder: Path):
+    """They asked for an accuracy that no model of the invented table has: each release was withheld, and paid for."""
+    page = ROOT / "docs" / "acceptance.md"
+    (folder / "criteria.toml").write_text(blocks(page, "toml")[0], encoding="utf-8")
+    shown = next(line for line in blocks(page, "sh") if "--accept" in line).replace("\\\n", " ")
+    asked = shown.replace(" --ledger people.ledger", "")
+    run(shlex.split(f"{asked} --out accepted.csv --seed 1 --not-private"), folder)
+    assert (folder / "accepted.csv").exists()
+
+
 def test_a_command_that_fails_is_noticed(folder: Path):
     with pytest.raises(AssertionError, match="--no-such-option"):
         run(shlex.split("counterfoil synth people.csv --no-such-option"), folder)
