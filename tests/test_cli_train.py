@@ -118,6 +118,8 @@ def test_a_table_in_a_model_and_its_receipt_out(office: Office, kind: str) -> No
     page = office.run("receipt", "show", "model/receipt.json")
     assert f"A model trained on people.csv, method {kind}." in page.out
     assert max(map(len, page.out.splitlines())) <= 80
+    refused = office.run("report", "model", "--out", "page.html").err
+    assert "is of another kind. Found a model: apply it with `counterfoil predict`, or read it with" in refused
     applied = office.run("predict", "model", "others.csv", "--out", "said.csv", "--json")
     assert applied.status == 0, applied.err
     assert (applied.document["rows"], applied.document["columns"]) == (60, columns)
@@ -152,7 +154,10 @@ def test_a_table_without_rows_trains_no_voters(office: Office) -> None:
     Path("people.csv").write_text(Path("people.csv").read_text().splitlines()[0] + "\n")
     ended = train(office, "pate", *MADE["pate"][0])
     assert ended.status == 2
-    assert said(ended) == "people.csv must have rows to be copied. Found a table without any: check the file."
+    assert (
+        said(ended)
+        == "people.csv must have rows to be copied. Found a table without any: name another one, or fill it."
+    )
     assert "model" not in office.files()
 
 
@@ -589,7 +594,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "an option of another kind": (CLASSIFIER, (*FAIR, "--code", "2"), "`--code` goes with fair-encoder. Found it with"),
     "an option of several others": (
         "pate", (*MADE["pate"][0], "--alpha", "0.5"),
-        "`--alpha` goes with fair-classifier and fair-regressor and fair-encoder. Found it with pate",
+        "`--alpha` goes with fair-classifier, fair-regressor and fair-encoder. Found it with pate",
     ),
     "a checkpoint of pate": ("pate", (*MADE["pate"][0], "--checkpoint", "run.npz"), "`--checkpoint` goes with fair"),
     "resuming pate": ("pate", (*MADE["pate"][0], "--resume"), "`--resume` goes with fair-classifier"),
@@ -610,9 +615,9 @@ CASES: dict[str, tuple[str, tuple[str, ...], str]] = {
     "one label": (SIDED[0], (*SIDED[1], "--sides", "sex=male"), "`--sides` must be COLUMN=X,Z"),
     "a label that is none": (SIDED[0], (*SIDED[1], "--sides", "sex=man,female"), "Found 'man'"),
     "public rows beside both": (
-        SIDED[0], (*SIDED[1], "--sides", "sex=male,female", "--public", "others.csv"), "has both sides in the table",
+        SIDED[0], (*SIDED[1], "--sides", "sex=male,female", "--public", "others.csv"), 'Found some with "both"',
     ),
-    "no public rows of the other side": (SIDED[0], ("--schema", "points.toml"), "needs rows of the other side"),
+    "no public rows of the other side": (SIDED[0], ("--schema", "points.toml"), "Found none with 'Z': give them"),
     "a side that is none": (SIDED[0], ("--schema", "points.toml", "--protects", "Y"), '"Z", "X" or "both"'),
     "a clipping that is none": (CLASSIFIER, (*FAIR, "--clipping", "rows"), "`clipping` must be"),
     "sides of a classifier": (CLASSIFIER, (*FAIR, "--sides", "sex=male,female"), "`--sides` goes with sliced"),

@@ -77,7 +77,7 @@ def test_limits_of_one_measure_share_its_answer():
         ('[[bound]]\nmeasure = "pairs"\nat_most = 1\nconfidence = true', "`confidence` must be at least 0.5"),
         ('[[bound]]\nmeasure = "pairs"\nw1_at_most = 1', "'w1_at_most'"),
         ('[[bound]]\npair = ["a"]\nat_most = 1', "list of two names"),
-        ('[[bound]]\npair = ["a", "a"]\nat_most = 1', "2 different columns"),
+        ('[[bound]]\npair = ["a", "a"]\nat_most = 1', "2 different columns. Found 'a', 'a'."),
         ('[[bound]]\nmodel = ["a"]\naccuracy_at_least = .5', "must be TOML"),
         ('[[bound]]\nmodel = ["a"]\naccuracy_at_least = 0.5', "`model` must be the name of a column"),
         ('[[bound]]\nmodel = "a"\nauc_at_least = 0.5', "'auc_at_least'. Did you mean 'accuracy_at_least'?"),

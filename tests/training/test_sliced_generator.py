@@ -131,13 +131,13 @@ def test_rows_of_neither_side_are_not_read():
 
 MISTAKES: dict[str, tuple[str, dict[str, Any], str]] = {
     "no such side": ("Z", {"protects": "Y"}, '`protects` must be "Z", "X" or "both". Found \'Y\''),
-    "no public rows of X": ("Z", {"public": None}, "`public` is rows of the side that is not protected"),
-    "no public rows of Z": ("X", {"public": None}, "`public` is rows of the side that is not protected"),
-    "public rows beside both": ("both", {"public": X}, "which has both sides in the table"),
+    "no public rows of X": ("Z", {"public": None}, "need no protection. Found none with 'Z': give them."),
+    "no public rows of Z": ("X", {"public": None}, "need no protection. Found none with 'X': give them."),
+    "public rows beside both": ("both", {"public": X}, 'Found some with "both": leave them out.'),
     "no rows": ("Z", {"public": X.iloc[:0]}, "`public` must have rows"),
     "the records as public rows": ("X", {"public": X}, "Found the sensitive table itself"),
-    "sides of one": ("X", {"sides": SIDES}, "`sides` goes with"),
-    "no sides": ("both", {"sides": None}, "`sides` goes with"),
+    "sides of one": ("X", {"sides": SIDES}, "Found it with 'X'."),
+    "no sides": ("both", {"sides": None}, "Found none: name a column and its labels of X and of Z."),
     "one label": ("both", {"sides": ("clinic", "old")}, "a column and two labels"),
     "one label twice": ("both", {"sides": ("clinic", "old", "old")}, "a column and two labels"),
     "a label with a typo": ("both", {"sides": ("clinic", "old", "neu")}, "Found 'neu'. Did you mean 'new'?"),

@@ -62,9 +62,8 @@ class ModelKind:
         for option in options:
             if not self.takes(option):
                 takers = [name for name, kind in KINDS.items() if kind.takes(option)]
-                raise ValueError(
-                    f"`--{_dashed(option)}` goes with {' and '.join(takers)}. Found it with {self.name}: leave it out."
-                )
+                kinds = " and ".join([", ".join(takers[:-1]), takers[-1]] if takers[1:] else takers)
+                raise ValueError(f"`--{_dashed(option)}` goes with {kinds}. Found it with {self.name}: leave it out.")
         for option, words in _NEEDED.items():
             if self.needs(option) and option not in options:
                 raise ValueError(f"`{self.name}` needs --{option}, {words}. Found none.")

@@ -356,7 +356,8 @@ class Curator:
         with noting_refusals(self._ledger), silent():
             if not self._engine.rows(self.domain.attributes[0]):
                 raise ValueError(
-                    f"{self.source_name} must have rows to be copied. Found a table without any: check the file."
+                    f"{self.source_name} must have rows to be copied. Found a table without any: name another one, or "
+                    "fill it."
                 )
 
     def require_texts(self) -> None:

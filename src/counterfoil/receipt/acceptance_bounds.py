@@ -57,8 +57,8 @@ class Bound:
         named = isinstance(self.columns, tuple) and all(isinstance(name, str) for name in self.columns)
         if not named or len(set(self.columns)) != _COLUMNS[self.kind] or len(self.columns) != _COLUMNS[self.kind]:
             raise ValueError(
-                f"A bound of kind {self.kind!r} needs {_COLUMNS[self.kind]} different columns, as a tuple of names. "
-                f"Found {self.columns!r}."
+                f"A bound of kind {self.kind!r} needs {_COLUMNS[self.kind]} different columns. Found "
+                f"{', '.join(map(repr, self.columns)) if named else f'{self.columns!r}, which is no tuple of names'}."
             )
         if not _is_number(self.limit) or not 0 < self.limit <= _LARGEST[self.kind] or self.limit == math.inf:
             most = "" if _LARGEST[self.kind] == math.inf else f" and at most {_LARGEST[self.kind]:g}"

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 INDEX = "synthesis.json"
 SCHEMA, RECEIPT = "schema.toml", "receipt.json"
 
-_READERS = {
-    "counterfoil.synthesis": "Synthesis.load",
-    "counterfoil.points": "PointSynthesis.load",
-    "counterfoil.model": "load of the model's class in counterfoil.training",
-    "counterfoil.pate": "PATEClassifier.load",
+_KINDS = {
+    "counterfoil.synthesis": "a table: read it with `Synthesis.load`",
+    "counterfoil.points": "a table of points: read it with `PointSynthesis.load`",
+    "counterfoil.model": "a model: apply it with `counterfoil predict`, or read it with the `load` of its class",
+    "counterfoil.pate": "a model: apply it with `counterfoil predict`, or read it with `PATEClassifier.load`",
 }
 
 _BLOCK, _LARGEST_BLOCK = 2**20, 2**31 - 1
@@ -149,8 +149,7 @@ class ReleaseFolder:
     def _index(self, source: Path) -> dict[str, Any]:
         index = index_of(source, self.what)
         if index["format"] != self.format:
-            reader = _READERS[index["format"]]
-            raise ValueError(f"The {self.what} {str(source)!r} is of another kind: read it with `{reader}`.")
+            raise ValueError(f"The {self.what} {str(source)!r} is of another kind. Found {_KINDS[index['format']]}.")
         return index
 
 
@@ -167,7 +166,7 @@ def index_of(source: Path, what: str = "release") -> dict[str, Any]:
         index = json_file(path, "an index")
     except ValueError:
         index = None
-    if not isinstance(index, dict) or index.get("format") not in list(_READERS):
+    if not isinstance(index, dict) or index.get("format") not in list(_KINDS):
         raise ValueError(f"The {what} {str(source)!r} is damaged: {INDEX} is not what was saved. Copy it again.")
     return index
 

@@ -145,14 +145,14 @@ class SlicedWassersteinGenerator(PrivateModel):
             raise ValueError(f'`protects` must be "Z", "X" or "both". Found {self.protects!r}.')
         both = self.protects == "both"
         if both != (self.sides is not None):
-            said = "needs a column and its labels of X and of Z" if both else "has one side in the table"
             raise ValueError(
-                f'`sides` goes with `protects` = "both". Found {self.sides!r} with {self.protects!r}, which {said}.'
+                '`sides` goes with `protects` = "both". Found '
+                + ("none: name a column and its labels of X and of Z." if both else f"it with {self.protects!r}.")
             )
         if both != (public is None):
-            said = "has both sides in the table" if both else "needs rows of the other side"
             raise ValueError(
-                f"`public` is rows of the side that is not protected. Found {self.protects!r}, which {said}."
+                "`public` is the rows of the side that `protects` does not name, which need no protection. Found "
+                + ('some with "both": leave them out.' if both else f"none with {self.protects!r}: give them.")
             )
 
     def _features(self, schema: Schema, target: Any, protected: Sequence[str]) -> TrainingFeatures:

@@ -49,7 +49,7 @@ _UNREACHED: Mapping[str, str] = {
 }
 _LOST = "the connection was cut: start again"
 _KINDS: Mapping[str, str] = {
-    "42501": "the role may not read it, or not all of its columns: have SELECT granted to it",
+    "42501": "the role may not read it, or not all of its columns: have SELECT on it granted, and USAGE of its schema",
     "42P01": "there is no such table any more",
     "3F000": "there is no such schema any more",
     "57014": "reading was canceled by the server, after a time limit (statement_timeout) or by its administrator",
