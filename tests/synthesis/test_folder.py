@@ -173,7 +173,9 @@ def test_what_is_kept_has_one_digest_however_often_it_was_saved(made, saved, tmp
 
 def test_the_other_kind_is_named(made, saved):
     other = PointSynthesis if isinstance(made, Synthesis) else Synthesis
-    with pytest.raises(ValueError, match=rf"of another kind. Found a table[a-z ]*: read it with `{type(made).__name__}\.load`"):
+    with pytest.raises(
+        ValueError, match=rf"of another kind. Found a table[a-z ]*: read it with `{type(made).__name__}\.load`"
+    ):
         other.load(saved)
 
 
