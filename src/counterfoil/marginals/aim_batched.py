@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,7 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
 from counterfoil.graphical_model import junction_tree
+from counterfoil.graphical_model.classed_model import CLASS, columns_of
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
@@ -52,6 +53,7 @@ from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, left_for_pairs, left_without_lost, measure_one_way
 from counterfoil.marginals.rank_blocks import RankBlocks
+from counterfoil.marginals.record_classes import FEWEST_COLUMNS, SHARE, Start, start_with_classes
 from counterfoil.marginals.repeated_measurement import NO_MORE, More
 from counterfoil.marginals.scores import error_in_blocks, expected_error, in_blocks
 from counterfoil.marginals.spanning_tree import count_parts, parts_of
@@ -152,6 +154,7 @@ class BatchedAIM:
         choice: how a round's marginals are chosen.
         focus: a column whose pairs with all others are measured before any rounds, or None.
         rows: how many rows the user asks for; None for about as many as there are records.
+        classes: how many hidden classes of records may explain how the columns of a wide table go together; 0 for none.
         pace: is told how far the run is, and ends its rounds where a time limit is near: what is left of the budget is
             then spent on marginals of one last round, as many as the rounds that are left out would have had, but no
             more than join all columns.
@@ -168,6 +171,7 @@ class BatchedAIM:
     pace: Pace
     focus: str | None = None
     rows: int | None = None
+    classes: int = 16
 
     @property
     def shares(self) -> Shares:
@@ -207,17 +211,25 @@ class BatchedAIM:
             noise = account.noise(self.shares.focus * capacity)
             estimator.fit(measure(account, self.curator.domain, pairs, noise, coarsening=one_way.coarsening))
             left = left_without_lost(account, lost, left - self.shares.focus * capacity)
+        in_blocks: Sequence[NoisyMarginal] = ()
+        if self.focus is None:
+            start = self._start(account, one_way, candidates, estimator, left)
+            estimator, in_blocks = start.estimator, start.pairs
+            left = left_without_lost(account, lost, left - start.cost)
+            candidates = replace(candidates, domain=one_way.released(estimator.domain))
         coarse = self._rounds(account, one_way, candidates, estimator, left)
         self.pace.step("measuring error bars", _LAST_FIT)
-        model = one_way.refine(coarse)
+        refined = one_way.refine(coarse)
+        model = columns_of(refined)
         bounds = noisy_bounds(account, model, workload, self.shares.error_bars * capacity)
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
-        unrelated = no_relations(domain.attributes, estimator.measurements, coarse.total, self._plan(account))
+        counted_together = [one for one in estimator.measurements if CLASS not in one.clique]
+        unrelated = no_relations(domain.attributes, [*counted_together, *in_blocks], coarse.total, self._plan(account))
         if not unrelated:
-            groups = one_way.groups(self.curator.schema, model)
+            groups = one_way.groups(self.curator.schema, refined)
             unrelated = weak_relations(
-                blurred_counts(estimator.measurements, coarse.total, groups),
+                blurred_counts(counted_together, coarse.total, groups),
                 columns=len(self.curator.schema.synthesized),
             )
         unmeasured = too_large_pairs(domain, self.max_model_size)
@@ -227,6 +239,29 @@ class BatchedAIM:
         warnings = (*one_way.warnings, *unmeasured, *crowded, *unrelated, *self.pace.warnings())
         fits = (*one_way.estimator.outcomes, *estimator.outcomes)
         return Fitted(model, error_bars, fits, warnings, one_way.by_themselves())
+
+    def _start(
+        self, account: FilterAccount, one_way: OneWay, candidates: Candidates, estimator: WarmEstimator, left: float
+    ) -> Start:
+        """Classes of the records, where they explain more than the pairs that the rounds would measure."""
+        columns = len(self.curator.domain.attributes)
+        if columns < FEWEST_COLUMNS or not self.classes:
+            return Start(estimator, 0.0)
+        model = estimator.fit([])
+        rounds = self.rounds or self._affordable(account, candidates, model, left)
+        rivals = max(rounds * self.choice.size, columns - 1)
+        before = _OF_ROUNDS * (1 - left / account.divisible)
+        self.pace.step("looking for classes of records", before, before + _OF_ROUNDS * SHARE * left / account.divisible)
+        with self.pace.working():
+            return start_with_classes(
+                account,
+                one_way,
+                estimator,
+                left,
+                classes=self.classes,
+                rivals=rivals,
+                max_size=self.max_model_size,
+            )
 
     def _plan(self, account: FilterAccount) -> Plan:
         return plan_of(self.curator, account, GaussianFilter(), focused=self.focus is not None)
@@ -313,9 +348,9 @@ class BatchedAIM:
         domain, model = one_way.coarsening.domain, estimator.fit([])
         rounds = self.rounds or self._affordable(account, candidates, model, left)
         choosing = self.shares.choosing * account.divisible
-        part = parts_of(domain, [one.clique for one in estimator.measurements])
+        part = parts_of(estimator.domain, [one.clique for one in estimator.measurements])
         pairs = [clique for clique in candidates.weights if len(clique) == 2]
-        edges = count_parts(part) - count_parts(parts_of(domain, pairs, part))
+        edges = count_parts(part) - count_parts(parts_of(estimator.domain, pairs, part))
         if not edges:
             return _Joined(model, left, choosing, rounds)
         later = self._rounds_after(rounds, edges)

@@ -11,8 +11,8 @@ import numpy as np
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.selection import MarginalDistances
 from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.classed_model import cliques_of
 from counterfoil.graphical_model.error_bars import MarginalBound, NoisyBound
-from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.marginals.scores import MANY_CANDIDATES, rounded
 
@@ -77,7 +77,7 @@ def _drowned(account: FilterAccount, model: TableModel, count: int, mu_squared: 
 def _within_the_model(model: TableModel, cliques: Sequence[Clique]) -> list[Clique]:
     """Those of `cliques` that a clique of the model contains, and all of one attribute."""
     around: dict[str, list[frozenset[str]]] = {}
-    for clique in model.potentials if isinstance(model, GraphicalModel) else ():
+    for clique in cliques_of(model):
         for name in clique:
             around.setdefault(name, []).append(frozenset(clique))
     return [

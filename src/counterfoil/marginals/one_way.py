@@ -13,7 +13,8 @@ from counterfoil.curator.answer_log import LostAnswer
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.domain import Clique
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.graphical_model.classed_model import CLASS, coarsening_with_class, with_class
 from counterfoil.graphical_model.doubtful_tails import without_doubtful_tails
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel
@@ -94,6 +95,10 @@ class OneWay:
         estimator.fit(self.merged())
         return estimator
 
+    def released(self, coarse: Domain) -> Domain:
+        """The domain of a released model, from that of the coarse one, which may have a hidden class."""
+        return with_class(self.coarsening.fine, coarse[CLASS]) if CLASS in coarse.attributes else self.coarsening.fine
+
     def blocks(self) -> RankBlocks:
         """Blocks of the coarse codes of ordered columns, of about equally many records."""
         coarse = {one.clique[0]: np.maximum(one.counts, 0.0) for one in self.merged()}
@@ -137,8 +142,11 @@ class OneWay:
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
-        zeros = self.estimator.structural_zeros
-        refined = refine(self.coarsening, coarse_model, self.model, zeros, self.smoothed, self.posterior)
+        zeros, coarsening, columns = self.estimator.structural_zeros, self.coarsening, self.model
+        if CLASS in coarse_model.domain.attributes:
+            coarsening = coarsening_with_class(coarsening, coarse_model.domain[CLASS])
+            columns = GraphicalModel(coarsening.fine, columns.potentials, columns.total)
+        refined = refine(coarsening, coarse_model, columns, zeros, self.smoothed, self.posterior)
         return settle(refined, self.smoothed, self.sums)
 
 

@@ -48,6 +48,8 @@ class AIM(Method):
         entropy_weight: how strongly the fit is drawn to independence, in records; None for what suits the noise.
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
+        classes: how many hidden classes of records may explain how the columns of a table of 25 and more go together,
+            where they explain more than single pairs do; 0 for none. Not in the published variant, nor with a focus.
 
     Source: McKenna, Mullins, Sheldon and Miklau 2022, "AIM: an adaptive and iterative mechanism for differentially
     private synthetic data" (arXiv 2201.12677).
@@ -60,6 +62,7 @@ class AIM(Method):
     batch: int = 4
     entropy_weight: float | None = None
     focus: str | None = None
+    classes: int = 16
 
     def __post_init__(self) -> None:
         variants = [variant.value for variant in AIMVariant]
@@ -71,6 +74,8 @@ class AIM(Method):
             raise ValueError("The published variant has no `focus`: leave it out, or use the batched one.")
         if (self.rounds is not None and self.rounds < 1) or self.batch < 1:
             raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
+        if self.classes < 0:
+            raise ValueError(f"`classes` must not be negative. Found {self.classes}.")
         for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
             if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"`{name}` must be positive and finite. Found {value}.")
@@ -121,7 +126,7 @@ class AIM(Method):
         if self.variant is AIMVariant.PUBLISHED:
             return PublishedAIM(*common, pace, rows)
         choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
-        return BatchedAIM(*common, choice_type(self.batch), self.rounds, pace, self.focus, rows)
+        return BatchedAIM(*common, choice_type(self.batch), self.rounds, pace, self.focus, rows, self.classes)
 
     def _describe(self) -> dict[str, object]:
         workload = self.workload
@@ -134,4 +139,5 @@ class AIM(Method):
             "batch": self.batch,
             "entropy_weight": self.entropy_weight,
             "focus": self.focus,
+            "classes": self.classes,
         }

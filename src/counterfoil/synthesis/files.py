@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.files import write_text
-from counterfoil.graphical_model import graphical_model
+from counterfoil.graphical_model import classed_model
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.table_model import TableModel
 from counterfoil.json_text import json_file
@@ -83,7 +83,7 @@ def load_parts(
         many = file.row_count() > row_parts.PART_ROWS
         rows = SavedRows.of(file, schema) if many else _held(schema, source / _ROWS)
         weighted = weighted_records.is_saved(source / _MODEL)
-        model: TableModel = (weighted_records if weighted else graphical_model).load(source / _MODEL)
+        model: TableModel = (weighted_records if weighted else classed_model).load(source / _MODEL)
         if model.domain != schema.domain:
             raise ValueError("its model and its schema have other columns")
         bars = bars_from_json(json_file(source / _ERROR_BARS, "error bars"), schema.domain)
