@@ -30,6 +30,8 @@ from counterfoil.domain.workload import Workload
 from counterfoil.features.functions import Share, Value
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.geometry.euclidean import Box
+from counterfoil.graphical_model.classed_model import ClassedModel
+from counterfoil.marginals.record_classes import FEWEST_COLUMNS
 from counterfoil.methods.aim import AIM, AIMVariant
 from counterfoil.methods.direct import Direct, Estimator
 from counterfoil.methods.evolution import EvolutionCheckpoint, PrivateEvolution
@@ -54,6 +56,7 @@ SCHEMA = Schema(
     rules=(Rule("not rich", "job == 'cook'"),),
 )
 TINY = Schema((Boolean("a"), Boolean("b")))
+SIGNS = Schema(tuple(Boolean(f"s{i}") for i in range(FEWEST_COLUMNS)))
 NUMBERS = Schema((Real("x", 0.0, 1.0, bins=8), Real("y", 0.0, 1.0, bins=8)))
 BUDGET, PURE = Budget(2.0, 1e-3), Budget(2.0)
 UNIT = PrivacyUnit("who", 2)
@@ -89,6 +92,16 @@ def places(side: int, rows: int) -> pa.Table:
     return pa.table({"x": points[:, 0], "y": points[:, 1], "who": [f"{side} {i // 3}" for i in range(rows)]})
 
 
+def patients(side: int, rows: int) -> pa.Table:
+    """One hidden number moves all signs but the last."""
+    rng = np.random.default_rng(side)
+    hidden, loads = rng.normal(size=(rows, 1)), (1.5, -1.0)[side] * np.linspace(-1, 1, FEWEST_COLUMNS)
+    table = {f"s{i}": column for i, column in enumerate((hidden * loads + rng.logistic(size=(rows, 1)) > 0).T)}
+    return pa.table(
+        {**table, f"s{FEWEST_COLUMNS - 1}": np.full(rows, side == 1), "who": [f"{side} {i // 3}" for i in range(rows)]}
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A method, what it is run on, and under which neighbors."""
@@ -109,6 +122,7 @@ def evolution(name: str, **options: Any) -> PrivateEvolution:
 CASES = {
     **{f"aim {variant}": Case(AIM(variant=variant, rounds=3, batch=2)) for variant in AIMVariant},
     "aim with a focus": Case(AIM(rounds=2, batch=2, focus="rich")),
+    "aim with classes": Case(AIM(rounds=1, batch=1), patients, SIGNS, Budget(20.0, 1e-3), rows=900),
     "mst": Case(MST()),
     "independent": Case(Independent()),
     "independent, pure": Case(Independent(), budget=PURE),
@@ -174,6 +188,12 @@ def test_a_release_follows_from_its_answers(monkeypatch, name, neighbors):
     assert not list(differences(made, again))
     assert recording.told == replay.told
     assert recording.asked
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_the_case_with_classes_has_them(monkeypatch, neighbors):
+    made, _ = recorded(monkeypatch, lambda heard: release(CASES["aim with classes"], neighbors, 0, heard))
+    assert isinstance(made.model, ClassedModel)
 
 
 @pytest.mark.parametrize("name", ["aim batched", "evolution practical", "measure-tree"])
