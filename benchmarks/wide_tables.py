@@ -1,0 +1,88 @@
+"""How near copies come to wide tables whose columns all go together: AIM with hidden classes of records, and without.
+
+Run: python -m benchmarks.wide_tables [--columns 48] [--rows 80000] [--epsilon 0.3 1 3 10] [--runs 3]
+     [--files a.csv b.csv ...], tables in place of the made one, whose schema a tenth of each epsilon buys
+
+In the made table six hidden numbers move all columns, of which half are reals and half have six values; its schema is
+known. Beside AIM stands AIM without classes (`AIM(classes=0)`), and MST. Figures are those of
+`benchmarks.related_numbers`; `seconds` are of the processor, on one thread. delta 1e-9, add or remove one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from benchmarks.related_numbers import bought, figures
+from benchmarks.tables import DELTA
+from threadpoolctl import threadpool_limits
+
+import counterfoil as cf
+from counterfoil.schema import Integer, Real
+
+METHODS = {"aim": cf.AIM(), "aim, no classes": cf.AIM(classes=0), "mst": cf.MST()}
+HIDDEN, NOISE = 6, 2.0
+"""How many hidden numbers there are, and the standard deviation of what each column has besides."""
+
+
+def made(columns: int, rows: int) -> tuple[pd.DataFrame, cf.Schema]:
+    """The made table, the same each time, and what is known of it."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(rows, HIDDEN))
+    table, known = {}, []
+    for i in range(columns):
+        numbers = hidden @ rng.normal(size=HIDDEN) + NOISE * rng.normal(size=rows)
+        name = f"c{i}"
+        if i % 2:
+            table[name] = np.round(numbers, 3)
+            known.append(Real(name, -30.0, 30.0, bins=64))
+        else:
+            table[name] = np.digitize(numbers, [-3, -1, 0, 2, 4])
+            known.append(Integer(name, 0, 5))
+    return pd.DataFrame(table), cf.Schema(tuple(known))
+
+
+def rows_of(file: Path, schema: cf.Schema | None, epsilons: list[float], runs: int) -> Iterator[dict]:
+    """The figures of one table, one row for each release."""
+    real = pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file, low_memory=False)
+    for epsilon in epsilons:
+        known, left = (schema, epsilon) if schema else bought(file, epsilon)
+        for method, run in itertools.product(METHODS, range(runs)):
+            with cf.Curator(file, known, budget=cf.Budget(left, DELTA), seed=run) as curator:
+                start = time.process_time()
+                copy = METHODS[method].synthesize(curator).to_pandas()
+                seconds = time.process_time() - start
+            shape = f"{file.stem} {len(real)} x {real.shape[1]}"
+            yield {"table": shape, "epsilon": epsilon, "method": method, **figures(real, copy), "seconds": seconds}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--columns", type=int, default=48)
+    parser.add_argument("--rows", type=int, default=80_000)
+    parser.add_argument("--files", nargs="*", default=[], type=Path)
+    parser.add_argument("--epsilon", nargs="+", type=float, default=[0.3, 1.0, 3.0, 10.0])
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
+        asked: list[tuple[Path, cf.Schema | None]] = [(file, None) for file in options.files]
+        if not asked:
+            table, schema = made(options.columns, options.rows)
+            table.to_parquet(Path(folder) / "made.parquet")
+            asked = [(Path(folder) / "made.parquet", schema)]
+        for file, known in asked:
+            frame = pd.DataFrame(list(rows_of(file, known, options.epsilon, options.runs)))
+            means = frame.groupby(["table", "epsilon", "method"], sort=False).mean().round(4)
+            print(means.to_string(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
