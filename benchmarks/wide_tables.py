@@ -1,7 +1,7 @@
 """How near copies come to wide tables whose columns all go together: AIM with hidden classes of records, and without.
 
 Run: python -m benchmarks.wide_tables [--columns 48] [--rows 80000] [--epsilon 0.3 1 3 10] [--runs 3]
-     [--files a.csv b.csv ...], tables in place of the made one, whose schema a tenth of each epsilon buys
+     [--files a.csv b.csv ...], tables in place of the made one, whose ranges and categories are taken for public
 
 In the made table six hidden numbers move all columns, of which half are reals and half have six values; its schema is
 known. Beside AIM stands AIM without classes (`AIM(classes=0)`), and MST. Figures are those of
@@ -20,14 +20,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from benchmarks.related_numbers import bought, figures
+from benchmarks.related_numbers import figures
 from benchmarks.tables import DELTA
 from threadpoolctl import threadpool_limits
 
 import counterfoil as cf
-from counterfoil.schema import Integer, Real
+from counterfoil.schema import Categorical, Column, Integer, Real
 
 METHODS = {"aim": cf.AIM(), "aim, no classes": cf.AIM(classes=0), "mst": cf.MST()}
+FEW = 64
+"""Whole numbers up to so many values are integers of a schema that is taken for public."""
 HIDDEN, NOISE = 6, 2.0
 """How many hidden numbers there are, and the standard deviation of what each column has besides."""
 
@@ -49,15 +51,30 @@ def made(columns: int, rows: int) -> tuple[pd.DataFrame, cf.Schema]:
     return pd.DataFrame(table), cf.Schema(tuple(known))
 
 
+def as_if_public(table: pd.DataFrame) -> cf.Schema:
+    """Of the table itself: the range of numbers, and the categories of other columns."""
+    known = list[Column]()
+    for name, column in table.items():
+        values, missing = column.dropna(), bool(column.isna().any())
+        if not pd.api.types.is_numeric_dtype(column):
+            known.append(Categorical(name, tuple(sorted(values.astype(str).unique())), missing=missing))
+        elif (values % 1 == 0).all() and values.nunique() <= FEW:
+            known.append(Integer(name, int(values.min()), int(values.max()), missing=missing))
+        else:
+            known.append(Real(name, float(values.min()), float(values.max()), bins=64, missing=missing))
+    return cf.Schema(tuple(known))
+
+
 def rows_of(file: Path, schema: cf.Schema | None, epsilons: list[float], runs: int) -> Iterator[dict]:
     """The figures of one table, one row for each release."""
     real = pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file, low_memory=False)
+    real = real.convert_dtypes()
+    schema = schema or as_if_public(real)
     for epsilon in epsilons:
-        known, left = (schema, epsilon) if schema else bought(file, epsilon)
         for method, run in itertools.product(METHODS, range(runs)):
-            with cf.Curator(file, known, budget=cf.Budget(left, DELTA), seed=run) as curator:
+            with cf.Curator(file, schema, budget=cf.Budget(epsilon, DELTA), seed=run) as curator:
                 start = time.process_time()
-                copy = METHODS[method].synthesize(curator).to_pandas()
+                copy = METHODS[method].synthesize(curator).to_pandas().convert_dtypes()
                 seconds = time.process_time() - start
             shape = f"{file.stem} {len(real)} x {real.shape[1]}"
             yield {"table": shape, "epsilon": epsilon, "method": method, **figures(real, copy), "seconds": seconds}
