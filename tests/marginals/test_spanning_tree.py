@@ -224,7 +224,8 @@ def test_aim_finds_the_links_of_a_chain_of_more_columns_than_its_rounds_had_choi
     domain = Domain(names, (2,) * columns)
     rng = np.random.default_rng(5)
     rows = np.cumsum(rng.random((2000, columns)) < np.array([0.5] + [0.05] * (columns - 1)), axis=1) % 2
-    made = released(AIM(rounds=1, classes=0), domain, list(map(tuple, rows.tolist())), budget=Budget(20.0, 1e-6), draw=5)
+    method, budget = AIM(rounds=1, classes=0), Budget(20.0, 1e-6)
+    made = released(method, domain, list(map(tuple, rows.tolist())), budget=budget, draw=5)
     assert {tuple(clique) for clique in measured_first(made, columns)} == set(itertools.pairwise(names))
 
 
