@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -108,3 +111,18 @@ def test_the_number_of_threads_is_bounded(asked: str, most: int, monkeypatch: py
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(64)), raising=False)
     assert thread_count() == most
+
+
+def test_libraries_that_scipy_loads_later_are_limited_too():
+    """In a process of its own, as this one has loaded all: a first product before SciPy, then a limit."""
+    program = """
+from counterfoil.threads import on_one_thread
+from threadpoolctl import threadpool_info
+
+on_one_thread(lambda: None)()
+import scipy.linalg
+print(*on_one_thread(lambda: [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"])())
+"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == {"1"}

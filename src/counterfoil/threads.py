@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, wraps
+from importlib import import_module
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
@@ -23,7 +24,12 @@ _MOST = 8
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The linear-algebra libraries that are loaded; looking for them takes milliseconds, so that it is done once."""
+    """The linear-algebra libraries of NumPy and SciPy; looking for them takes milliseconds, so that it is done once.
+
+    SciPy has its own, which is loaded here: one that comes later would not be limited, and a search by L-BFGS would end
+    in other digits with another number of threads.
+    """
+    import_module("scipy.linalg.blas")
     return ThreadpoolController()
 
 
