@@ -21,7 +21,7 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.classed_model import CLASS, with_class
 from counterfoil.graphical_model.hidden_classes import class_shares, energies, pair_of
-from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
+from counterfoil.graphical_model.junction_tree import megabytes
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal, combine
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.measure import measure
@@ -43,7 +43,7 @@ _HIDDEN = 0.9
 """Of the records: where noise of the first counts is expected to move more of them in a pair, nothing can show."""
 
 _OF_MODEL = 1 / 8
-"""Of the model's largest size, which the tables of columns and classes may take."""
+"""Of what rules leave of the model's largest size, which the tables of columns and classes may take besides."""
 
 _LEAST_COUNT = 0.5
 """Of a code, in records: noisy counts may be below zero."""
@@ -90,7 +90,8 @@ def start_with_classes(
     """
     blocks, domain = one_way.blocks(), one_way.coarsening.fine
     pairs = list(combinations(domain.attributes, 2))
-    if len(domain.attributes) < FEWEST_COLUMNS or not _fits(domain, blocks, classes, max_size):
+    rules = list(one_way.estimator.structural_zeros)
+    if len(domain.attributes) < FEWEST_COLUMNS or not _fits(domain, blocks, rules, classes, max_size):
         return Start(estimator, 0.0)
     look = _Look(account, one_way, blocks, estimator.count([]), pairs)
     if look.hides_all(mu_squared * LOOK / 2):
@@ -172,10 +173,16 @@ class _Look:
         return float(1 - (left.sum() + of_all[strongest].sum()) / of_all.sum())
 
 
-def _fits(domain: Domain, blocks: RankBlocks, classes: int, max_size: float) -> bool:
-    """Whether neither the model nor the fit of the classes becomes too large."""
-    cells = sum(blocks.coarsening.domain.sizes) ** 2 / 2
-    return cells <= _MOST_CELLS and sum(domain.sizes) * classes * BYTES_PER_CELL / 1e6 <= _OF_MODEL * max_size
+def _fits(domain: Domain, blocks: RankBlocks, rules: Sequence[Clique], classes: int, max_size: float) -> bool:
+    """Whether neither the model nor the fit of the classes becomes too large.
+
+    Columns that a rule joins get the class beside them, in one table: classes may take a part of what rules leave.
+    """
+    if sum(blocks.coarsening.domain.sizes) ** 2 / 2 > _MOST_CELLS:
+        return False
+    of_rules = megabytes(domain, rules)
+    with_classes = megabytes(with_class(domain, classes), [*rules, *((name, CLASS) for name in domain.attributes)])
+    return with_classes - of_rules <= _OF_MODEL * (max_size - of_rules)
 
 
 def _classed(
