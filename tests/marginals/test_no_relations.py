@@ -13,7 +13,7 @@ import counterfoil
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
-from counterfoil.marginals.no_relations import Plan, epsilon_to_tell, independence, no_relations
+from counterfoil.marginals.no_relations import Plan, epsilon_to_tell, independence, no_relations, with_others
 from counterfoil.schema import Categorical, Schema
 
 NAMES = ("a", "b", "c", "d", "e", "f")
@@ -143,3 +143,12 @@ def test_the_largest_of_many_differences_by_chance_is_not_called_a_relation():
         (said,) = no_relations(columns, [pair(("a", "b"), worst, 5.0)], 1000.0, PLAN)
         named += said.startswith("Only")
     assert 0 < named <= 44
+
+
+def test_a_look_at_all_pairs_does_not_stand_for_what_was_measured_well():
+    """Ten values of each column, of which the look counts two blocks, with noise as large as the table."""
+    rng = np.random.default_rng(3)
+    measured = [pair(("a", "b"), 1000.0 * np.eye(10) + rng.normal(0, 5, (10, 10)), 5.0)]
+    look = [pair(names, rng.normal(2500, 1000, (2, 2)), 1000.0) for names in (("a", "b"), ("b", "c"), ("a", "c"))]
+    assert not no_relations(("a", "b"), with_others(measured, look), 10_000.0, PLAN)
+    assert [one.clique for one in with_others(measured, look)] == [("a", "b"), ("b", "c"), ("a", "c")]

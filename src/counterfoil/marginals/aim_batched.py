@@ -49,7 +49,7 @@ from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.estimates import Estimates
 from counterfoil.marginals.marginal_selection import MarginalSelection, Round, SelectedMarginals
 from counterfoil.marginals.measure import marginal_deviation, measure, measure_by_size
-from counterfoil.marginals.no_relations import Plan, no_relations, plan_of
+from counterfoil.marginals.no_relations import Plan, no_relations, plan_of, with_others
 from counterfoil.marginals.noisy_errors import noisy_bounds
 from counterfoil.marginals.one_way import OneWay, left_for_pairs, left_without_lost, measure_one_way
 from counterfoil.marginals.rank_blocks import RankBlocks
@@ -225,7 +225,9 @@ class BatchedAIM:
         counted, total_error = one_way.estimator.counted, one_way.estimator.total_error
         error_bars = ErrorBars(self.curator.domain, bounds, model.total, counted, total_error)
         counted_together = [one for one in estimator.measurements if CLASS not in one.clique]
-        unrelated = no_relations(domain.attributes, [*counted_together, *in_blocks], coarse.total, self._plan(account))
+        unrelated = no_relations(
+            domain.attributes, with_others(counted_together, in_blocks), coarse.total, self._plan(account)
+        )
         if not unrelated:
             groups = one_way.groups(self.curator.schema, refined)
             unrelated = weak_relations(

@@ -125,6 +125,13 @@ def no_relations(
     return (f"{_found(columns, real, len(tested), len(related))} {_help(columns, total, plan)}",)
 
 
+def with_others(measured: Sequence[NoisyMarginal], pairs: Sequence[NoisyMarginal]) -> list[NoisyMarginal]:
+    """`measured`, and those of `pairs` that it does not hold: a look at all pairs has few blocks and much noise, and
+    must not stand for what was measured well since."""
+    known = {pair for one in measured for pair in combinations(one.clique, 2)}
+    return [*measured, *(one for one in pairs if one.clique not in known)]
+
+
 def _tests(measured: Sequence[NoisyMarginal]) -> Iterator[tuple[float, Clique]]:
     """(p-value, pair) of each pair that was counted together, by the smallest table that holds it."""
     for pair, one in _smallest(measured).items():
