@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from counterfoil.accounting.budget import Budget
+from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.classed_model import ClassedModel
 from counterfoil.marginals.rank_blocks import rank_blocks
 from counterfoil.marginals.record_classes import FEWEST_COLUMNS, _fits
 from counterfoil.methods.aim import AIM
+from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.synthesis import Synthesis
 from small_releases import opened
 
@@ -111,3 +114,22 @@ def test_classes_that_rules_leave_no_room_for_are_not_looked_at():
     assert _fits(domain, blocks, [], 16, 80.0)
     assert _fits(domain, blocks, [("c3", "c4", "c5")], 16, 80.0)
     assert not _fits(domain, blocks, [("c0", "c1", "c2")], 16, 80.0)
+
+
+def test_the_time_of_counting_records_is_not_counted(monkeypatch):
+    """It depends on the records, and would decide how a release with a time limit ends."""
+    inside, asked = [0], []
+
+    @contextmanager
+    def working(_pace):
+        inside[0] += 1
+        yield
+        inside[0] -= 1
+
+    ask = FilterAccount.ask
+    monkeypatch.setattr(Pace, "working", working)
+    monkeypatch.setattr(FilterAccount, "ask", lambda *each, **named: asked.append(inside[0]) or ask(*each, **named))
+    _, charges = released(moved_together(), 3.0, rounds=1)
+    assert looks(charges) == 3
+    assert asked
+    assert not any(asked)

@@ -254,16 +254,16 @@ class BatchedAIM:
         rivals = max(rounds * self.choice.size, columns - 1)
         before = _OF_ROUNDS * (1 - left / account.divisible)
         self.pace.step("looking for classes of records", before, before + _OF_ROUNDS * SHARE * left / account.divisible)
-        with self.pace.working():
-            return start_with_classes(
-                account,
-                one_way,
-                estimator,
-                left,
-                classes=self.classes,
-                rivals=rivals,
-                max_size=self.max_model_size,
-            )
+        return start_with_classes(
+            account,
+            one_way,
+            estimator,
+            left,
+            classes=self.classes,
+            rivals=rivals,
+            max_size=self.max_model_size,
+            watch=self.pace,
+        )
 
     def _plan(self, account: FilterAccount) -> Plan:
         return plan_of(self.curator, account, GaussianFilter(), focused=self.focus is not None)
