@@ -228,7 +228,7 @@ class BatchedAIM:
         unrelated = no_relations(
             domain.attributes, with_others(counted_together, in_blocks), coarse.total, self._plan(account)
         )
-        if not unrelated:
+        if not unrelated and model is refined:  # classes hold relations of pairs that no round had to count
             groups = one_way.groups(self.curator.schema, refined)
             unrelated = weak_relations(
                 blurred_counts(counted_together, coarse.total, groups),

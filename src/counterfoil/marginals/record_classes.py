@@ -40,6 +40,9 @@ where they may."""
 AHEAD = 0.15
 """Of all relations, by which classes must explain more than single pairs do."""
 
+_LEFT = 0.5
+"""Of what the pairs leave: where they are most of all pairs, no classes can be far ahead, and may yet leave little."""
+
 _HIDDEN = 0.9
 """Of the records: where noise of the first counts is expected to move more of them in a pair, nothing can show."""
 
@@ -49,8 +52,8 @@ _OF_MODEL = 1 / 8
 _LEAST_COUNT = 0.5
 """Of a code, in records: noisy counts may be below zero."""
 
-_MOST_CELLS = 1 << 20
-"""Of all pairs, which the fit of the classes goes through four hundred times: up to fifteen seconds a fit, of three."""
+_MOST_CELLS = 1 << 19
+"""Of all pairs, which the fit of the classes goes through four hundred times: up to seven seconds a fit, of three."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +169,9 @@ class _Look:
     def ahead(
         self, counted: Sequence[NoisyMarginal], tested: Sequence[NoisyMarginal], classes: int, rivals: int
     ) -> float:
-        """By which part of all relations classes explain more than the `rivals` strongest pairs; -inf without any.
+        """By which part of all relations classes explain more than the `rivals` strongest pairs.
 
+        It is inf where they leave less than half of what the pairs leave, and -inf where no relation shows.
         Both are found by what was `counted`, and seen in what was `tested`, whose noise is another.
         """
         with self.watch.working():
@@ -177,7 +181,10 @@ class _Look:
             strongest = np.argsort(-energies(counted, self.independent))[:rivals]
         if of_all.sum() <= 0:
             return -math.inf
-        return float(1 - (left.sum() + of_all[strongest].sum()) / of_all.sum())
+        of_pairs = of_all[strongest].sum()
+        if left.sum() <= _LEFT * (of_all.sum() - of_pairs):
+            return math.inf
+        return float(1 - (left.sum() + of_pairs) / of_all.sum())
 
 
 def _fits(domain: Domain, blocks: RankBlocks, rules: Sequence[Clique], classes: int, max_size: float) -> bool:
