@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import cache, wraps
-from importlib import import_module
 from itertools import chain
 from typing import ParamSpec, TypeVar
 
@@ -22,14 +22,17 @@ _MOST = 8
 """More gain nothing (docs/scale.md), as files are read and written in sequence, and each holds blocks of its own."""
 
 
-@cache
 def _libraries() -> ThreadpoolController:
-    """The linear-algebra libraries of NumPy and SciPy; looking for them takes milliseconds, so that it is done once.
+    """The linear-algebra libraries of NumPy and, once it is loaded, of SciPy.
 
-    SciPy has its own, which is loaded here: one that comes later would not be limited, and a search by L-BFGS would end
-    in other digits with another number of threads.
+    SciPy has its own: were it not limited, a search by L-BFGS would end in other digits with more threads.
     """
-    import_module("scipy.linalg.blas")
+    return _loaded("scipy.linalg" in sys.modules)
+
+
+@cache
+def _loaded(with_scipy: bool) -> ThreadpoolController:
+    """Looking for them takes milliseconds, so that it is done once, and once more with SciPy's."""
     return ThreadpoolController()
 
 

@@ -18,13 +18,12 @@ Source: latent class analysis (Lazarsfeld and Henry 1968), here of the tables of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
@@ -40,7 +39,6 @@ _LEAST_COUNT = 0.5
 """Of a code, in records: noisy counts may be below zero."""
 
 
-@on_one_thread
 def class_shares(
     columns: Sequence[NoisyMarginal], pairs: Sequence[NoisyMarginal], total: float, classes: int
 ) -> dict[str, Table]:
@@ -56,6 +54,16 @@ def class_shares(
     """
     problem = _Problem.of(columns, pairs, total)
     start = np.random.default_rng(0).normal(0.0, _START, (len(problem.column), classes))
+    from scipy.optimize import minimize  # loads much; before threads are limited, so that SciPy's are as well
+
+    shares = problem.shares(_least(problem, start, minimize))
+    names = [one.clique[0] for one in columns]
+    return dict(zip(names, np.split(shares, problem.starts[1:-1]), strict=True))
+
+
+@on_one_thread
+def _least(problem: _Problem, start: Table, minimize: Callable[..., Any]) -> Table:
+    """Where the search ends that begins at `start`."""
     found = minimize(
         lambda x: problem.value_and_gradient(x.reshape(start.shape)),
         start.ravel(),
@@ -63,9 +71,7 @@ def class_shares(
         method="L-BFGS-B",
         options={"maxiter": _MOST_ITERATIONS},
     )
-    shares = problem.shares(found.x.reshape(start.shape))
-    names = [one.clique[0] for one in columns]
-    return dict(zip(names, np.split(shares, problem.starts[1:-1]), strict=True))
+    return np.asarray(found.x.reshape(start.shape))
 
 
 def pair_of(shares: Mapping[str, Table], pair: tuple[str, ...], total: float) -> Table:
