@@ -13,8 +13,18 @@ from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.classed_model import ClassedModel
+from counterfoil.graphical_model.hidden_classes import energies
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.marginals.rank_blocks import rank_blocks
-from counterfoil.marginals.record_classes import FEWEST_COLUMNS, _fits
+from counterfoil.marginals.record_classes import (
+    FEWEST_COLUMNS,
+    LEAST_LOOK,
+    MOST_LOOK,
+    SHARE,
+    _Compared,
+    _deviation,
+    _fits,
+)
 from counterfoil.methods.aim import AIM
 from counterfoil.synthesis.pace import Pace
 from counterfoil.synthesis.synthesis import Synthesis
@@ -53,6 +63,12 @@ def looks(charges) -> int:
     )
 
 
+def looked(charges) -> list[float]:
+    """What each count of all pairs cost (mu squared)."""
+    counts = [one for one in charges if one.query == "marginal_counts" and len(one.parameters["cliques"]) == ALL_PAIRS]
+    return [one.noise["noise_multiplier"] ** -2 for one in counts]
+
+
 def error(synthesis: Synthesis, table: np.ndarray) -> float:
     """The mean L1 distance of pairs."""
     codes = np.column_stack([synthesis.codes[name] for name in WIDE.attributes[: table.shape[1]]])
@@ -86,6 +102,48 @@ def test_nothing_is_asked_of_few_columns_nor_where_noise_hides_all_nor_of_a_mode
     assert not looks(released(moved_together(FEWEST_COLUMNS - 1), 3.0, rounds=2)[1])
     assert not looks(released(moved_together(), 0.05, rounds=2)[1])
     assert not looks(released(moved_together(), 3.0, rounds=2, max_model_size=0.05)[1])
+
+
+def test_a_look_costs_less_where_noise_is_small():
+    """Of what all pairs may cost, for which the third count spends the rest."""
+    spent = {epsilon: looked(released(moved_together(), epsilon, rounds=2)[1]) for epsilon in (1.0, 3.0, 30.0)}
+    parts = {epsilon: (costs[0] + costs[1]) / sum(costs) * SHARE for epsilon, costs in spent.items()}
+    assert parts[1.0] == pytest.approx(MOST_LOOK)
+    assert parts[30.0] == pytest.approx(LEAST_LOOK)
+    assert LEAST_LOOK < parts[3.0] < MOST_LOOK
+
+
+@pytest.mark.parametrize(
+    ("seen", "ahead", "unclear"),
+    [
+        (_Compared(classes=0.5, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), True, False),
+        (_Compared(classes=0.4, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, True),
+        (_Compared(classes=0.25, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, True),
+        (_Compared(classes=0.15, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, False),
+        # Pairs leave .1 and classes .04; of that .1 the noise may be most.
+        (_Compared(classes=0.96, pairs=0.9, whole=1.0, of_classes=0.01, of_pairs=0.01, of_whole=0.02), True, False),
+        (_Compared(classes=0.96, pairs=0.9, whole=1.0, of_classes=0.01, of_pairs=0.01, of_whole=0.06), False, True),
+        # What classes explain is noise, however far below zero the pairs are.
+        (_Compared(classes=0.02, pairs=-3.0, whole=0.1, of_classes=0.01, of_pairs=5.0, of_whole=9.0), False, False),
+    ],
+)
+def test_classes_are_ahead_or_not_or_it_is_unclear(seen, ahead, unclear):
+    assert (seen.is_ahead, seen.is_unclear) == (ahead, unclear)
+
+
+def test_how_far_the_energies_of_noise_go():
+    """Of 400 draws the sample deviation is within a fifth of the stated one: further with a probability below 1e-7."""
+    rng = np.random.default_rng(0)
+    truth = {("a", "b"): 20 * rng.normal(size=(6, 6)), ("a", "c"): 20 * rng.normal(size=(6, 4))}
+    nothing = {pair: np.zeros(table.shape) for pair, table in truth.items()}
+
+    def draw() -> list[NoisyMarginal]:
+        return [NoisyMarginal(pair, table + 15 * rng.normal(size=table.shape), 15.0) for pair, table in truth.items()]
+
+    sums = [energies(draw(), nothing).sum() for _ in range(400)]
+    real = sum((table**2).sum() for table in truth.values())
+    assert np.std(sums) == pytest.approx(_deviation(draw(), real), rel=0.2)
+    assert np.mean(sums) == pytest.approx(real, abs=6 * _deviation(draw(), real) / 20)
 
 
 def test_a_release_with_classes_can_be_kept_asked_and_drawn_from(tmp_path):

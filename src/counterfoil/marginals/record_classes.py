@@ -3,7 +3,11 @@
 All pairs of columns are counted in blocks, in two queries. Classes are fitted to the first; the second, whose noise is
 another, says without bias how much of all relations they explain, and how much as many single pairs do as rounds would
 measure. Where classes are far ahead, all pairs are counted once more, with most of their budget, and the model begins
-with the classes; where they are a little ahead, it is asked once more; else rounds go on as if nothing had been asked.
+with the classes; where that is not clear, it is asked once more; else rounds go on as if nothing had been asked.
+
+How much the first two queries cost follows from the noise. Of a symmetric matrix of N codes whose cells have the
+standard deviation s, a direction with the eigenvalue l stands out of the noise where l exceeds s sqrt(N) (Baik, Ben
+Arous, Péché 2005). Tables of people have a strongest direction of about the same part of what their columns allow.
 """
 
 from __future__ import annotations
@@ -28,14 +32,15 @@ from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.measure import measure
 from counterfoil.marginals.one_way import OneWay
 from counterfoil.marginals.rank_blocks import RankBlocks
-from counterfoil.marginals.scores import error_in_blocks
 
 FEWEST_COLUMNS = 25
 """With fewer columns, rounds measure most of what goes together."""
 
-SHARE, LOOK = 0.3, 0.08
-"""Of what marginals may cost: for all pairs, and of this what is spent before classes are known to help; or twice that,
-where they may."""
+SHARE = 0.3
+"""Of what marginals may cost: for all pairs, where classes explain them."""
+
+LEAST_LOOK, MOST_LOOK = 0.02, 0.08
+"""Of the same: what is spent before classes are known to help; or twice that, where it is not clear."""
 
 AHEAD = 0.15
 """Of all relations, by which classes must explain more than single pairs do."""
@@ -43,8 +48,16 @@ AHEAD = 0.15
 _LEFT = 0.5
 """Of what the pairs leave: where they are most of all pairs, no classes can be far ahead, and may yet leave little."""
 
-_HIDDEN = 0.9
-"""Of the records: where noise of the first counts is expected to move more of them in a pair, nothing can show."""
+_STRONGEST = 0.016
+"""The squared eigenvalue of the strongest direction of all pairs, each counted once, as a part of the product of what
+their columns concentrate: .006 to .022 in nine of ten surveys and other wide tables of people."""
+
+_CLEAR, _HIDDEN = 5.0, 2.5
+"""How many times that eigenvalue stands above the noise: where half of a look need not show more, and where noise hides
+in all that may be spent on pairs what classes could explain."""
+
+_SEEN = 3.0
+"""Standard deviations of its noise, by which what classes explain must exceed nothing."""
 
 _OF_MODEL = 1 / 8
 """Of what rules leave of the model's largest size, which the tables of columns and classes may take besides."""
@@ -100,16 +113,17 @@ def start_with_classes(
     if len(domain.attributes) < FEWEST_COLUMNS or not _fits(domain, blocks, rules, classes, max_size):
         return Start(estimator, 0.0)
     look = _Look(account, one_way, blocks, estimator.count([]), pairs, watch)
-    if look.hides_all(mu_squared * LOOK / 2):
+    if look.visibility(mu_squared * SHARE) < _HIDDEN:
         return Start(estimator, 0.0)
-    counted, tested, spent = look.count(mu_squared * LOOK / 2), look.count(mu_squared * LOOK / 2), LOOK
-    ahead = look.ahead(counted, tested, classes, rivals)
+    spent = look.share(mu_squared)
+    counted, tested = look.count(mu_squared * spent / 2), look.count(mu_squared * spent / 2)
+    seen = look.compared(counted, tested, classes, rivals)
     counted = look.combined(counted, tested)
-    if 0 <= ahead < AHEAD:
-        tested, spent = look.count(mu_squared * LOOK), 2 * LOOK
-        ahead = look.ahead(counted, tested, classes, rivals)
+    if seen.is_unclear:
+        tested, spent = look.count(mu_squared * spent), 2 * spent
+        seen = look.compared(counted, tested, classes, rivals)
         counted = look.combined(counted, tested)
-    if ahead < AHEAD:
+    if not seen.is_ahead:
         return Start(estimator, spent * mu_squared, counted)
     counted = look.combined(counted, look.count((SHARE - spent) * mu_squared))
     with watch.working():
@@ -144,18 +158,32 @@ class _Look:
         return [NoisyMarginal(one.clique, blocks.counts(one.clique, one.counts), one.scale) for one in merged]
 
     @cached_property
+    def _positive(self) -> dict[str, np.ndarray]:
+        return {one.clique[0]: np.maximum(one.counts, _LEAST_COUNT) for one in self.columns}
+
+    @cached_property
     def independent(self) -> dict[Clique, np.ndarray]:
         """The counts of all pairs, were columns independent."""
-        positive = {one.clique[0]: np.maximum(one.counts, _LEAST_COUNT) for one in self.columns}
-        share = {name: counts / counts.sum() for name, counts in positive.items()}
+        share = {name: counts / counts.sum() for name, counts in self._positive.items()}
         return {(one, other): self.total * np.outer(share[one], share[other]) for one, other in self.pairs}
 
-    def hides_all(self, mu_squared: float) -> bool:
-        """Whether noise at that cost is expected to move so many records in a pair that nothing can show."""
+    def visibility(self, mu_squared: float) -> float:
+        """How many times above the noise of all pairs at that cost a table's strongest direction is expected."""
         query = MarginalCounts(self.one_way.coarsening.fine, tuple(self.pairs))
         deviation = self.account.deviation(query, self.account.noise(mu_squared))
-        errors = [error_in_blocks(pair, table, deviation, self.blocks) for pair, table in self.independent.items()]
-        return float(np.mean(errors)) > _HIDDEN * self.total
+        return self._strongest / (deviation * math.sqrt(sum(one.counts.size for one in self.columns)))
+
+    def share(self, mu_squared: float) -> float:
+        """The part of `mu_squared` for a look, of which half shows clearly what is expected, within limits."""
+        needed = 2 * SHARE * (_CLEAR / self.visibility(mu_squared * SHARE)) ** 2
+        return min(max(needed, LEAST_LOOK), MOST_LOOK)
+
+    @property
+    def _strongest(self) -> float:
+        """The eigenvalue of the strongest direction that is expected of all pairs, in records."""
+        concentrated = [float((counts / counts.sum()) @ (counts / counts.sum())) for counts in self._positive.values()]
+        of_pairs = (sum(concentrated) ** 2 - sum(one**2 for one in concentrated)) / 2
+        return self.total * math.sqrt(2 * _STRONGEST * of_pairs)
 
     def count(self, mu_squared: float) -> Sequence[NoisyMarginal]:
         """All pairs in blocks, at that cost."""
@@ -166,25 +194,75 @@ class _Look:
         """What all of `counted` say together."""
         return combine(self.blocks.coarsening.domain, chain.from_iterable(counted))
 
-    def ahead(
+    def compared(
         self, counted: Sequence[NoisyMarginal], tested: Sequence[NoisyMarginal], classes: int, rivals: int
-    ) -> float:
-        """By which part of all relations classes explain more than the `rivals` strongest pairs.
+    ) -> _Compared:
+        """How much of all relations classes explain, that are fitted to what was `counted`, and the `rivals` pairs.
 
-        It is inf where they leave less than half of what the pairs leave, and -inf where no relation shows.
-        Both are found by what was `counted`, and seen in what was `tested`, whose noise is another.
+        What classes explain is seen in what was `tested`, whose noise is another. Which pairs are the strongest is seen
+        in the one, and how strong they are in the other, both ways. All relations are seen in both together.
         """
         with self.watch.working():
             shares = class_shares(self.columns, counted, self.total, classes)
-            of_all = energies(tested, self.independent)
-            left = energies(tested, {pair: pair_of(shares, pair, self.total) for pair in self.pairs})
-            strongest = np.argsort(-energies(counted, self.independent))[:rivals]
-        if of_all.sum() <= 0:
-            return -math.inf
-        of_pairs = of_all[strongest].sum()
-        if left.sum() <= _LEFT * (of_all.sum() - of_pairs):
-            return math.inf
-        return float(1 - (left.sum() + of_pairs) / of_all.sum())
+            expected = {pair: pair_of(shares, pair, self.total) for pair in self.pairs}
+            first, second = energies(counted, self.independent), energies(tested, self.independent)
+            together = self.combined(counted, tested)
+            by_second, by_first = np.argsort(-second)[:rivals], np.argsort(-first)[:rivals]
+            of_pairs = (first[by_second].sum() + second[by_first].sum()) / 2
+            of_classes = (second - energies(tested, expected)).sum()
+            moved = sum(((expected[pair] - self.independent[pair]) ** 2).sum() for pair in self.pairs)
+            squares = 4 * moved * tested[0].scale ** 2
+            return _Compared(
+                float(of_classes),
+                float(of_pairs),
+                max(float(energies(together, self.independent).sum()), float(of_classes)),
+                math.sqrt(squares),
+                _deviation([together[i] for i in by_first.tolist()], of_pairs),
+                _deviation(together, 0.0),
+            )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What is seen of relations: squared, in records.
+
+    Args:
+        classes: what they explain.
+        pairs: what the strongest pairs are.
+        whole: of all pairs.
+        of_classes: the standard deviation of the noise in `classes`.
+        of_pairs: and in `pairs`.
+        of_whole: and in `whole`.
+    """
+
+    classes: float
+    pairs: float
+    whole: float
+    of_classes: float
+    of_pairs: float
+    of_whole: float
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether classes explain far more than the pairs, or leave less than half of what the pairs leave."""
+        if self.classes <= _SEEN * self.of_classes:
+            return False
+        left = self.whole - self.pairs
+        nearly_all = left > 2 * self.of_whole and self.whole - self.classes <= _LEFT * left
+        return nearly_all or self.classes - self.pairs >= AHEAD * self.whole
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether classes are seen to explain something, and may be ahead by what more counts would show."""
+        if self.is_ahead or self.classes <= _SEEN * self.of_classes:
+            return False
+        return self.classes - self.pairs + self.of_pairs >= 0
+
+
+def _deviation(pairs: Sequence[NoisyMarginal], energy: float) -> float:
+    """The standard deviation of the sum of their `energies`, which is about `energy`."""
+    cells, variance = sum(one.counts.size for one in pairs), pairs[0].scale ** 2
+    return math.sqrt(2 * cells * variance**2 + 4 * variance * max(energy, 0.0))
 
 
 def _fits(domain: Domain, blocks: RankBlocks, rules: Sequence[Clique], classes: int, max_size: float) -> bool:
