@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from counterfoil import AIM, Budget, Curator, Schema
-from counterfoil.marginals import aim_batched
+from counterfoil.marginals import rounds_allowed
 from counterfoil.schema import Categorical
 
 COLUMNS = [f"c{i}" for i in range(10)]
@@ -55,7 +55,7 @@ def test_few_columns_take_few_rounds(columns, rounds):
 
 
 def test_a_wide_table_takes_fewer(monkeypatch):
-    monkeypatch.setattr(aim_batched, "MOST_SCORES", 500)
+    monkeypatch.setattr(rounds_allowed, "MOST_SCORES", 500)
     assert most_rounds(100.0) == 7
 
 

@@ -19,7 +19,7 @@ from counterfoil.domain.coarsening import identity
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.graphical_model import GraphicalModel
-from counterfoil.marginals.aim_batched import Shares
+from counterfoil.marginals.aim_asked import Shares
 from counterfoil.marginals.candidates import Candidates
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice, Round
 from counterfoil.marginals.rank_blocks import single_codes

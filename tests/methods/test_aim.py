@@ -12,8 +12,9 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.domain.domain import Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
-from counterfoil.marginals import aim_batched
-from counterfoil.marginals.aim_batched import BatchedAIM, Shares
+from counterfoil.marginals import aim_batched, aim_start
+from counterfoil.marginals.aim_asked import Asked, Shares
+from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.marginal_selection import ExponentialChoice
 from counterfoil.marginals.repeated_measurement import NO_MORE
 from counterfoil.methods.aim import AIM, AIMVariant
@@ -165,7 +166,7 @@ def test_batched_shares(variant):
 
 def test_a_round_that_teaches_nothing_doubles_the_next(monkeypatch):
     equal = [(i % 3, (i // 3) % 4, (i // 12) % 2) for i in range(24)]  # uniform: nothing to be learnt
-    monkeypatch.setattr(aim_batched, "MORE_FOR_COLUMNS", NO_MORE)
+    monkeypatch.setattr(aim_start, "MORE_FOR_COLUMNS", NO_MORE)
     rounds = []
     original = aim_batched.measure_by_size
     monkeypatch.setattr(
@@ -257,9 +258,9 @@ def test_merged_values_count_when_they_come_back():
 )
 def test_many_choices_are_made_in_fewer_and_larger_rounds(named, rounds, expected):
     """Unless the user named a number of rounds."""
-    run = BatchedAIM(
+    asked = Asked(
         *(None, 2, 80.0, None), choice=ExponentialChoice(), rounds=named, pace=None
-    )  # what it asks is not needed
-    few, choice = run._grouped(rounds)
+    )  # whom it asks is not needed
+    few, choice = BatchedAIM(asked)._grouped(rounds)
     assert (few, choice.size) == expected
     assert few * choice.size >= 4 * rounds

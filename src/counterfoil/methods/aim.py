@@ -9,6 +9,7 @@ from typing import Any
 
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
+from counterfoil.marginals.aim_asked import Asked
 from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
 from counterfoil.marginals.marginal_selection import ExponentialChoice, GaussianChoice
@@ -126,7 +127,8 @@ class AIM(Method):
         if self.variant is AIMVariant.PUBLISHED:
             return PublishedAIM(*common, pace, rows)
         choice_type = GaussianChoice if self.variant is AIMVariant.GAUSSIAN else ExponentialChoice
-        return BatchedAIM(*common, choice_type(self.batch), self.rounds, pace, self.focus, rows, self.classes)
+        asked = Asked(*common, choice_type(self.batch), self.rounds, pace, self.focus, rows, self.classes)
+        return BatchedAIM(asked)
 
     def _describe(self) -> dict[str, object]:
         workload = self.workload

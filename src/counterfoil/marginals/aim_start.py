@@ -1,0 +1,121 @@
+"""What AIM measures before it chooses anything: all columns, then the pairs of a focus or a look for hidden classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from counterfoil.curator.filter_account import FilterAccount
+from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.workload import DEFAULT_MAX_CELLS
+from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.graphical_model.warm_estimator import WarmEstimator
+from counterfoil.marginals.aim_asked import Asked
+from counterfoil.marginals.candidates import Candidates
+from counterfoil.marginals.measure import measure
+from counterfoil.marginals.one_way import OneWay, left_for_pairs, left_without_lost, measure_one_way
+from counterfoil.marginals.record_classes import FEWEST_COLUMNS, SHARE, Start, start_with_classes
+from counterfoil.marginals.repeated_measurement import NO_MORE, More
+from counterfoil.marginals.rounds_allowed import rounds_allowed
+
+OF_ROUNDS = 0.8
+"""Where rounds end, as a share of the work: for the progress alone."""
+
+MORE_FOR_COLUMNS = More(much=0.5, most=0.875)
+"""What columns may get besides, as a part of their share, where noise hides them; not with a focus, whose pairs tell of
+all columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """What rounds start from.
+
+    Args:
+        one_way: the measured columns.
+        candidates: what rounds choose from.
+        workload: the marginals to keep.
+        estimator: fitted to what was measured.
+        left: what all rounds may measure (mu squared).
+        of_focus: the pairs of the focus that were measured.
+        in_blocks: noisy counts of all pairs in blocks, where classes were looked for.
+    """
+
+    one_way: OneWay
+    candidates: Candidates
+    workload: Sequence[Clique]
+    estimator: WarmEstimator
+    left: float
+    of_focus: Sequence[Clique] = ()
+    in_blocks: Sequence[NoisyMarginal] = ()
+
+
+def begin(asked: Asked, account: FilterAccount) -> Begun:
+    """Measures all columns, then the pairs of the focus; without one, asks whether there are hidden classes."""
+    shares, capacity, before = asked.shares, account.divisible, account.spent
+    begun = _with_columns(asked, account)
+    planned = (1 - shares.choosing - shares.error_bars) * capacity
+    begun, lost = replace(begun, left=left_for_pairs(account, before, planned)), account.lost
+    if asked.focus is None:
+        start = _start(asked, account, begun)
+        left = left_without_lost(account, lost, begun.left - start.cost)
+        candidates = replace(begun.candidates, domain=begun.one_way.released(start.estimator.domain))
+        return replace(begun, candidates=candidates, estimator=start.estimator, left=left, in_blocks=start.pairs)
+    coarsening = begun.one_way.coarsening
+    if pairs := _pairs_with_focus(asked, asked.focus, coarsening.domain, begun.candidates):
+        measured = OF_ROUNDS * (shares.columns + shares.focus)
+        asked.pace.step("measuring pairs with the focus", OF_ROUNDS * shares.columns, measured)
+        noise = account.noise(shares.focus * capacity)
+        begun.estimator.fit(measure(account, asked.curator.domain, pairs, noise, coarsening=coarsening))
+        left = left_without_lost(account, lost, begun.left - shares.focus * capacity)
+        return replace(begun, left=left, of_focus=pairs)
+    return begun
+
+
+def _with_columns(asked: Asked, account: FilterAccount) -> Begun:
+    asked.pace.step("measuring columns", 0.0)
+    one_way = measure_one_way(
+        asked.curator,
+        account,
+        account.noise(asked.shares.columns * account.divisible),
+        more=MORE_FOR_COLUMNS if asked.focus is None else NO_MORE,
+        by_need=asked.focus is None,
+        entropy_weight=asked.entropy_weight,
+        rows=asked.rows,
+        watch=asked.pace,
+    )
+    merged = one_way.coarsening.domain
+    candidates = Candidates.by_gain(asked.workload, asked.curator.domain, asked.max_model_size, merged=merged)
+    workload = tuple(candidates.weights)
+    if asked.focus is not None:
+        candidates = candidates.with_focus(asked.focus, merged)
+    return Begun(one_way, candidates, workload, one_way.coarse_estimator(), left=0.0)
+
+
+def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
+    """Classes of the records, where they explain more than the pairs that the rounds would measure."""
+    columns = len(asked.curator.domain.attributes)
+    if columns < FEWEST_COLUMNS or not asked.classes:
+        return Start(begun.estimator, 0.0)
+    rounds = rounds_allowed(asked, account, begun.candidates, begun.estimator.fit([]), begun.left)
+    before, share = OF_ROUNDS * (1 - begun.left / account.divisible), SHARE * begun.left / account.divisible
+    asked.pace.step("looking for classes of records", before, before + OF_ROUNDS * share)
+    return start_with_classes(
+        account,
+        begun.one_way,
+        begun.estimator,
+        begun.left,
+        classes=asked.classes,
+        rivals=max(rounds * asked.choice.size, columns - 1),
+        max_size=asked.max_model_size,
+        watch=asked.pace,
+    )
+
+
+def _pairs_with_focus(asked: Asked, focus: str, coarse: Domain, candidates: Candidates) -> list[Clique]:
+    """The pairs of the focus that are small enough, and that together keep the model within its size."""
+    pairs: list[Clique] = []
+    for name in coarse.attributes:
+        pair, known = coarse.canonical({name, focus}), [*asked.curator.schema.structural_zeros, *pairs]
+        if name != focus and coarse.size(pair) <= DEFAULT_MAX_CELLS and candidates.fits(known, pair, 1.0):
+            pairs.append(pair)
+    return pairs
