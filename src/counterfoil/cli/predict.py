@@ -42,8 +42,8 @@ def predict(
 ) -> None:
     """Apply a trained model to rows of your own.
 
-    Writes one line for each row, in order: labels and probabilities, predicted numbers, codes, or moved points. Columns
-    that the model does not read may be missing. Values beyond the bounds count as the bound, and unknown ones as
+    Writes one line for each row, in order: labels and probabilities, predicted numbers, codes, or moved points, which
+    are values that the schema allows, written as it says. Columns that the model does not read may be missing. Values beyond the bounds count as the bound, and unknown ones as
     missing or `other` where the schema has that place for them; how many did is said. An unknown value of a column
     without such a place refuses the file. Nothing is charged: the file is as private as the rows are.
     """
@@ -58,7 +58,8 @@ def predict(
     require_harmless([out], table_of(trained.receipt, out))
     with showing_values(rows, trained.features_.schema, show=show_values), _noting_changed() as found:
         table = predictions(trained, rows)
-    write_table(table, out)
+    # Moved rows have the columns of the schema, and follow its notation; what is predicted of a column is another one.
+    write_table(table, out, trained.features_.schema if _moves(trained) else None)
     changed = next(iter(found), None)
     terminal.say(f"Applied a {trained.kind} to {table.num_rows:,} rows, and charged nothing.")
     terminal.say(f"  predictions  {out}")
@@ -86,6 +87,9 @@ def predictions(trained: Any, rows: str) -> pa.Table:
     """
     import pyarrow as pa
 
+    if _moves(trained):
+        moved: pa.Table = trained.moved(rows)
+        return moved
     if hasattr(trained, "transform"):
         made = trained.transform(rows)
         return pa.table({name: made[:, number] for number, name in enumerate(trained.transformed_names)})
@@ -97,6 +101,11 @@ def predictions(trained: Any, rows: str) -> pa.Table:
     labels = trained.classes_[probabilities.argmax(axis=1)]
     scores = {f"probability_{label}": probabilities[:, number] for number, label in enumerate(trained.classes_)}
     return pa.table({f"predicted_{targets[0]}": labels} | scores)
+
+
+def _moves(trained: Any) -> bool:
+    """Whether what the model says of a row is a row of the same columns."""
+    return hasattr(trained, "moved")
 
 
 @contextmanager

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import pyarrow as pa
 
 from counterfoil.curator.queries.generator_gradient import GeneratorGradient, Protected
 from counterfoil.curator.queries.gradient import GradientQuery, PublicDraws
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.features.training_features import TrainingFeatures
+from counterfoil.geometry.decoding import values
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.networks import require_torch
 from counterfoil.schema.errors import did_you_mean
@@ -118,6 +120,12 @@ class SlicedWassersteinGenerator(PrivateModel):
         lower = np.array([np.nanmin(lows) for lows, _ in ranges])
         upper = np.array([np.nanmax(highs) for _, highs in ranges])
         return lower + (made + 1) / 2 * (upper - lower)
+
+    def moved(self, rows: Any) -> pa.Table:
+        """`transform`, as the nearest values that the columns may have: whole numbers, days, declared decimals."""
+        made = self.transform(rows)
+        columns = enumerate(self.features_.columns)
+        return pa.table({c.name: values(c, made[:, i]) for i, c in columns if isinstance(c, NumberColumn)})
 
     @property
     def transformed_names(self) -> list[str]:
