@@ -869,6 +869,27 @@ def test_moved_rows_are_rows_that_the_schema_allows(office: Office) -> None:
     assert loaded_model(Path("model")).transform("others.csv").dtype == np.float64
 
 
+def test_a_cell_that_a_generator_has_no_input_for_is_refused_with_what_helps(office: Office) -> None:
+    """To declare `missing = true` was advised, which a trained model's schema can't, and a generator refuses."""
+    facts = 'ignore = ["sex", "income", "hours"]\n' + SCHEMA[SCHEMA.index("[columns.age]") :].split("[columns.income]")[0]
+    Path("ages.toml").write_text(facts)
+    Path("hole.csv").write_text("age,sex,income,hours\n30,male,low,1\n,male,low,1\n")
+    given = ("--public", "others.csv", "--hidden", "4", "--iterations", "2", "--schema", "ages.toml")
+    kind = "sliced-wasserstein-generator"
+    assert train(office, kind, *given).status == 0
+    for ended in (
+        office.run("predict", "model", "hole.csv", "--out", "moved.csv"),
+        office.run("predict", "model", "hole.csv", "--out", "moved.csv", "--show-values"),
+        train(office, kind, *given, "--public", "hole.csv", out="other"),
+    ):
+        assert "Column 'age', line 3 of hole.csv: the value" in said(ended)
+        assert said(ended).endswith("leave the row out: what a generator moves are numbers that are never missing.")
+    train(office, "dp-sgd", "--target", "income", out="classifier")
+    refused = said(office.run("predict", "classifier", "hole.csv", "--out", "said.csv"))
+    assert "line 3 of hole.csv: the value" in refused
+    assert "leave the row out: a model has no input for such a value, unless its schema gave" in refused
+
+
 def test_every_kind_is_tried_here() -> None:
     assert set(MADE) == set(KINDS)
 

@@ -31,11 +31,10 @@ def showing_values(source: str, schema: Schema, *, show: bool) -> Iterator[None]
             raise
         from counterfoil.curator.source_facts import value_at
 
-        place = str(error).partition(": ")[0].partition(", ")[2]
         between = schema.between.get(error.column)
         stored = between.inputs if between else (error.column,)
         values = " and ".join(value_at(source, column, error.row, schema.encoding) for column in stored)
-        shown = error.located(error.row, place, values)
+        shown = error.located(error.row, error.place, values)
         for note in getattr(error, "__notes__", ()):
             shown.add_note(note)
         raise shown from None

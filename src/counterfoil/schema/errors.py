@@ -58,13 +58,20 @@ class UnplacedValue(ValueError):
     """
 
     def __init__(self, column: str, row: int, problem: str, remedy: str, *, place: str = "", value: str = ""):
-        self.column, self.row, self.problem, self.remedy = column, row, problem, remedy
+        self.column, self.row, self.problem, self.remedy, self.place = column, row, problem, remedy, place
         shown = f" {value}" if value else ""
         super().__init__(f"Column {column!r}, {place or f'row {row + 1}'}: the value{shown} {problem}. {remedy}")
 
     def located(self, row: int, place: str, value: str = "") -> UnplacedValue:
         """The same error, with its row counted from the start of the source and in the reader's words."""
         return UnplacedValue(self.column, row, self.problem, self.remedy, place=place, value=value)
+
+    def advising(self, remedy: str) -> UnplacedValue:
+        """The same error with another remedy, for readers of whom the schema's can't be asked."""
+        error = UnplacedValue(self.column, self.row, self.problem, remedy, place=self.place)
+        for note in getattr(self, "__notes__", ()):
+            error.add_note(note)
+        return error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

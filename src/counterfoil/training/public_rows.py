@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,11 +19,14 @@ from counterfoil.ledger.ledger import SourceIdentity
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import followed
+from counterfoil.schema.errors import UnplacedValue
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 from counterfoil.schema.schema import Schema
 from counterfoil.training.changed_rows import warn_of_changed
+
+_NO_INPUT = "a model has no input for such a value, unless its schema gave it a place before it was trained"
 
 
 def coded_rows(
@@ -39,7 +43,8 @@ def coded_rows(
         also: further columns of the schema.
 
     Raises:
-        ValueError: for rows that do not follow the schema.
+        UnplacedValue: for a value that the model has no input for.
+        ValueError: for rows that do not follow the schema otherwise.
     """
     wanted = dict.fromkeys([*(column.name for column in features.columns), *also])
     source = rows.to_arrow() if hasattr(rows, "receipt") and hasattr(rows, "to_arrow") else rows
@@ -47,7 +52,10 @@ def coded_rows(
     schema = _only(features.schema, [*wanted], present=[*present])
     ordered = [column.name for column in schema.synthesized if column.is_ordered]
     # Nothing is asked of it, so that nothing is spent and no ledger counts it.
-    with Curator(source, schema, budget=Budget(1.0)) as curator:
+    with (
+        advising(f"Correct the data or leave the row out: {_NO_INPUT}."),
+        Curator(source, schema, budget=Budget(1.0)) as curator,
+    ):
         attributes = schema.domain.attributes
         asked = {"numbers": ordered, "placements": attributes}
         table = curator.reveal_without_privacy("rows that a model is applied to", **asked)
@@ -57,6 +65,15 @@ def coded_rows(
     )
     warn_of_changed(schema, placements)
     return codes, numbers
+
+
+@contextmanager
+def advising(remedy: str) -> Iterator[None]:
+    """Says what helps a model that has no input for a value: the schema of a trained one can't be changed."""
+    try:
+        yield
+    except UnplacedValue as error:
+        raise error.advising(remedy) from None
 
 
 def require_other_rows(source: Any, public: Any) -> None:

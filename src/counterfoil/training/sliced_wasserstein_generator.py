@@ -26,11 +26,13 @@ from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.model import PrivateModel
 from counterfoil.training.private_run import DrawsOf
-from counterfoil.training.public_rows import coded_rows, require_other_rows
+from counterfoil.training.public_rows import advising, coded_rows, require_other_rows
 from counterfoil.transport.rank_gradient import random_directions, require_projections
 
 if TYPE_CHECKING:
     from counterfoil.networks.network import Network
+
+_NEVER_MISSING = "Correct the data or leave the row out: what a generator moves are numbers that are never missing."
 
 
 @dataclass(kw_only=True)
@@ -108,9 +110,10 @@ class SlicedWassersteinGenerator(PrivateModel):
         self._public = None if public is None else self._rows(public, features)
         if self._public is not None and not len(self._public):
             raise ValueError("`public` must have rows of the side that is not protected. Found none.")
-        return self._fit(
-            source, schema, target=None, protected=None, ledger=ledger, checkpoint=checkpoint, progress=progress
-        )
+        with advising(_NEVER_MISSING):
+            return self._fit(
+                source, schema, target=None, protected=None, ledger=ledger, checkpoint=checkpoint, progress=progress
+            )
 
     def transform(self, rows: Any) -> np.ndarray:
         """float64 [n, columns]: g of rows of the caller's own, in the columns' units and within their bounds."""
@@ -174,7 +177,7 @@ class SlicedWassersteinGenerator(PrivateModel):
             if not isinstance(column, NumberColumn) or column.missing:
                 raise ValueError(
                     f"Column {column.name!r} must be a number that is never missing, to be moved: ignore it in the "
-                    "schema, or declare it as one."
+                    "schema, or declare it as one and leave out the rows without it."
                 )
         if self.sides is not None:
             self._groups(features)
@@ -199,7 +202,8 @@ class SlicedWassersteinGenerator(PrivateModel):
 
     def _rows(self, rows: Any, features: TrainingFeatures) -> np.ndarray:
         """float64 [n, columns] in [-1, 1]: rows of the caller's own."""
-        return features.inputs(*coded_rows(rows, features))
+        with advising(_NEVER_MISSING):
+            return features.inputs(*coded_rows(rows, features))
 
     def _made_by(self, features: TrainingFeatures) -> dict[str, Any]:
         made = super()._made_by(features)
