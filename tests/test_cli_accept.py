@@ -172,9 +172,12 @@ def test_bad_input_is_a_sentence_and_charges_nothing(office, arguments, said):
 
 
 def test_points_are_not_judged(office):
-    refused = office.synth("--accept", "easy.toml", method="measure-tree")
-    assert refused.status == 2
-    assert "Fidelity can be measured for" in refused.err
+    """It was said that fidelity can't be measured, for which nobody had asked."""
+    for method, further in (("measure-tree", ()), ("wasserstein-generator", ("--target", "age"))):
+        refused = office.synth("--accept", "easy.toml", *further, method=method)
+        assert refused.status == 2
+        assert "Releases can be judged by what they measure, accepted or withheld, for the methods aim" in refused.err
+        assert "Fidelity" not in refused.err
 
 
 def test_a_run_that_fails_after_it_was_charged_says_so(office, monkeypatch):

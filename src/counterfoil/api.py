@@ -26,7 +26,7 @@ from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, Schema
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
-from counterfoil.methods.registry import method_named, method_type, require_fidelity_possible
+from counterfoil.methods.registry import JUDGED, method_named, method_type, require_fidelity_possible
 from counterfoil.schema import Schema
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.errors import did_you_mean
@@ -129,7 +129,9 @@ def synthesize(
     facts, unit = schema_given(schema, source=source), PrivacyUnit.of(options.get("privacy_unit"))
     measured = Fidelity(fidelity) if isinstance(fidelity, (int, float)) else fidelity
     if isinstance(method, str):
-        if measured is not None or accept is not None:
+        if accept is not None:
+            require_fidelity_possible(method, asked=JUDGED)
+        if measured is not None:
             require_fidelity_possible(method)
         target = None if measured is None else measured.target
         synthesizer: Synthesizer = method_named(method, focus=method_type(method).focus_for(target))

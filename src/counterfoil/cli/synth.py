@@ -248,7 +248,7 @@ def synth(
     from counterfoil.api import require_rest_possible, schema_check_share
     from counterfoil.curator.resolved_schema import schema_for
     from counterfoil.methods.method import time_limit_for
-    from counterfoil.methods.registry import method_type, require_fidelity_possible
+    from counterfoil.methods.registry import JUDGED, method_type, require_fidelity_possible
     from counterfoil.schema.possibility import require_possible
     from counterfoil.synthesis.row_memory import require_rows_fit
     from counterfoil.synthesis.streamed_rows import require_streamed_rows_fit
@@ -270,9 +270,8 @@ def synth(
     measured = fidelity_of(fidelity, target, protected)
     acceptance = acceptance_of(accept, attempts)
     if measured is not None or acceptance is not None:
-        certifies = fidelity is None and acceptance is None
-        asked = "`--target` certifies linear models" if certifies else "Fidelity can be measured"
-        require_fidelity_possible(method, asked=asked)
+        certifies = "`--target` certifies linear models" if fidelity is None else "Fidelity can be measured"
+        require_fidelity_possible(method, asked=certifies if acceptance is None else JUDGED)
     if acceptance is not None:
         require_nothing_kept(keep, resume=resume, discard=discard_answers)
         acceptance.require_possible(facts)

@@ -58,6 +58,10 @@ def method_named(name: str, *, preset: str | None = None, **parameters: Any) -> 
     return kind.of_preset(preset or kind.presets[0], **given) if kind.presets else kind(**given)
 
 
+JUDGED = "Releases can be judged by what they measure, accepted or withheld,"
+"""What acceptance asks of a method, for `require_fidelity_possible`."""
+
+
 def require_fidelity_possible(name: str, *, asked: str = "Fidelity can be measured") -> None:
     """Refuses to measure the fidelity of a method whose rows are points.
 
