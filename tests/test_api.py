@@ -17,7 +17,7 @@ from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, value_at
 from counterfoil.fidelity.schema_check import SchemaWarning
-from counterfoil.first_schema import draft_schema
+from counterfoil.first_schema import buy_schema, draft_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.registry import method_named, method_names
@@ -142,6 +142,15 @@ def test_a_frame_is_drafted_by_its_names_and_types(people: Path) -> None:
     assert list(tomllib.loads(draft_schema(people))["columns"]) == ["sex", "age", "income"]
     with pytest.raises(ValueError, match="decimal sign must be a comma or a point"):
         draft_schema(people, decimal_char=";")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(), pa.table({})], ids=["pandas", "arrow"])
+def test_a_table_without_columns_is_not_described(frame: object) -> None:
+    """Of a table of PostgreSQL that had none, an empty schema was drafted."""
+    with pytest.raises(ValueError, match=r"must have columns to be described by a schema\. Found none"):
+        draft_schema(frame)
+    with pytest.raises(ValueError, match=r"must have columns to be described by a schema\. Found none"):
+        buy_schema(frame, epsilon=1.0)
 
 
 STAYS = '[columns.{}]\nkind = "identifier"\n[columns.ward]\nkind = "integer"\nlower = 0\nupper = 4\n'

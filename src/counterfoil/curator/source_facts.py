@@ -81,12 +81,15 @@ def columns_of(source: Any, declared: Collection[str] = (), encoding: str = UTF_
 
 
 def columns_stated(source: Any, encoding: str) -> SourceColumns:
-    """The same for whoever states the encoding of the file, under the name that `encoding_named` gives.
+    """The same for whoever describes the table, and states the encoding of a file as `encoding_named` gives it.
 
     Raises:
-        ValueError: also where this says nothing about the table (`SourceColumns.require_encoding`).
+        ValueError: also for a table without columns, as PostgreSQL and frames can be, of which a schema would say
+            nothing, and where the encoding says nothing about it (`SourceColumns.require_encoding`).
     """
     columns = columns_of(source, encoding=encoding)
+    if not columns.types:
+        raise ValueError("A table must have columns to be described by a schema. Found none: is it the right table?")
     columns.require_encoding(encoding)
     return columns
 
