@@ -144,7 +144,7 @@ def test_types_of_the_storage_are_the_defaults(office: Office, monkeypatch: pyte
     ended = office.run("schema", "t.parquet", "--confirm", "--piped", "--out", "t.toml")
     assert ended.status == 0, ended.err
     assert [column.kind for column in Schema.from_toml("t.toml").columns] == ["integer", "real", "identifier"]
-    assert "stored as int64" in ended.out
+    assert "stored as whole numbers)" in ended.out
 
 
 @pytest.mark.parametrize(

@@ -224,14 +224,25 @@ def test_a_name_proves_nothing_so_the_draft_asks(name: str, typed: bool) -> None
         assert "or its own kind" not in draft({plain: pa.int64()})
 
 
-@pytest.mark.parametrize("kind", [pa.duration("s"), pa.list_(pa.int64()), pa.struct({"a": pa.int64()})])
-def test_the_draft_proposes_no_categories_for_cells_without_a_text(kind: pa.DataType) -> None:
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (pa.duration("s"), "lengths of time"),
+        (pa.month_day_nano_interval(), "lengths of time"),
+        (pa.list_(pa.int64()), "lists"),
+        (pa.list_(pa.null()), "values of a type that is not supported"),
+        (pa.struct({"a": pa.int64()}), "structures of several values"),
+        (pa.map_(pa.string(), pa.int64()), "lists of keys with values"),
+    ],
+)
+def test_the_draft_proposes_no_categories_for_cells_without_a_text(kind: pa.DataType, words: str) -> None:
+    """And says in plain words what they are: "month_day_nano_interval" stood there."""
     text = draft({"stay": kind, "age": pa.int64()})
     about = text.split("\n[columns.")[1]
     assert 'kind = "?"' in about
-    assert f"# Stored as {kind}, which has no single value" in about
-    assert "has no single value" not in text.split("\n[columns.")[2]
-    assert "has no single value" not in draft({"stay": kind}, typed=False)
+    assert f"# Stored as {words}, of which nothing can be" in about
+    assert "of which nothing can be" not in text.split("\n[columns.")[2]
+    assert "of which nothing can be" not in draft({"stay": kind}, typed=False)
 
 
 def test_texts_of_a_file_make_no_lines_in_a_draft():

@@ -144,8 +144,8 @@ def _asked(
     """
     from counterfoil.inert import inert
     from counterfoil.schema.code_lists import CodeLists
-    from counterfoil.schema.drafting import storage_words
     from counterfoil.schema.errors import SchemaError
+    from counterfoil.schema.storage_words import storage_words
     from counterfoil.schema.toml import read_column, with_sign
 
     guess, sign = _guess(column, storage), {} if decimal_char is None else {"decimal_char": decimal_char}

@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from counterfoil.inert import inert, inert_toml
+from counterfoil.inert import inert_toml
 from counterfoil.schema.encoding import UTF_8
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.scale import LOG
 from counterfoil.schema.spelling import has_no_text
+from counterfoil.schema.storage_words import storage_words
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
@@ -68,10 +69,9 @@ _CODE = """\
 # Its name may be that of a code. If it may begin with 0, as 00123 does, list the codes as texts (kind = "categorical",
 # values or values_from), or declare digits = 5: an "integer" is written without its zeros otherwise.
 """
-_LONGEST_TYPE = 80
 _NO_TEXT = """\
-# Stored as {kind}, which has no single value that could be synthesized. Store it as a number or a text (a length of
-# time as its seconds), or leave it out: `ignore` above the first column, or kind = "identifier".
+# Stored as {words}, of which nothing can be synthesized. Store it as a number or a text (a length of time as its
+# seconds), or leave it out: `ignore` above the first column, or kind = "identifier".
 """
 
 
@@ -107,16 +107,10 @@ def draft(
             toml_table(f"[columns.{toml_key(column)}]", facts)
             + (_choices(str(guessed["kind"])) if asks else "")
             + (_AMOUNT if facts["kind"] == UNKNOWN and not asks and _is_amount(column) else "")
-            + (_NO_TEXT.format(kind=storage_words(kind)) if typed and has_no_text(kind) else "")
+            + (_NO_TEXT.format(words=storage_words(kind)) if typed and has_no_text(kind) else "")
             + (_CODE if not typed and may_be_code(column) else "")
         )
     return inert_toml("\n".join(parts))
-
-
-def storage_words(kind: pa.DataType) -> str:
-    """A storage's type in one line of few words: the fields of a structure have names that come from the file."""
-    words = inert(str(kind))
-    return words if len(words) <= _LONGEST_TYPE else f"{words[: _LONGEST_TYPE - 3]}..."
 
 
 def may_name_somebody(column: str) -> bool:

@@ -145,7 +145,8 @@ def unreadable(column: str, where: str, kind: pa.DataType, error: Exception) -> 
             " not lists or structures. Unnest it, or add it to `ignore`."
         )
     number = " to a number, such as its seconds" if is_duration(kind) else ""
+    words = " (lengths of time)" if is_duration(kind) else ""
     return SourceError(
-        f"Column {column!r} of {where} has the type {kind}, which can't be read as text"
+        f"Column {column!r} of {where} has the type {kind}{words}, which can't be read as text"
         f" or numbers. Convert it{number}, or add it to `ignore`."
     )

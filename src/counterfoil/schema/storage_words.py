@@ -1,0 +1,44 @@
+"""What a storage's type holds, in plain words: the names that Arrow gives to types are those of programmers."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyarrow import types
+
+from counterfoil.schema.spelling import is_duration
+
+
+def storage_words(kind: pa.DataType) -> str:
+    """What cells of the type are, in the plural; never the names of a structure's fields, which the file gives."""
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
+        return storage_words(kind.value_type)
+    if types.is_decimal(kind):
+        return f"decimals with {kind.scale} digit{'s' * (kind.scale != 1)} after the point"
+    if types.is_timestamp(kind):
+        return "dates with times of day" if kind.tz is None else f"moments in the time zone {kind.tz}"
+    if kind in _OF_NO_TYPE:
+        return "values of a type that is not supported"
+    if isinstance(kind, pa.BaseExtensionType):
+        return _OF_EXTENSIONS.get(kind.extension_name, "values of a library's own type")
+    return next((words for belongs, words in _WORDS if belongs(kind)), "values of another type")
+
+
+_OF_NO_TYPE = (pa.list_(pa.null()), pa.struct([]))
+"""What sources declare where Arrow has no type."""
+
+_WORDS = (
+    (is_duration, "lengths of time"),
+    (types.is_boolean, "truths"),
+    (types.is_integer, "whole numbers"),
+    (types.is_floating, "real numbers"),
+    (types.is_date, "dates"),
+    (types.is_time, "times of day"),
+    (lambda kind: types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind), "texts"),
+    (lambda kind: "binary" in str(kind), "bytes"),
+    (types.is_null, "cells that are all empty"),
+    (types.is_map, "lists of keys with values"),
+    (types.is_struct, "structures of several values"),
+    (types.is_union, "values of several types"),
+    (types.is_nested, "lists"),
+)
+_OF_EXTENSIONS = {"arrow.uuid": "UUIDs", "arrow.bool8": "truths", "arrow.json": "texts"}
