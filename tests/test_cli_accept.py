@@ -126,14 +126,26 @@ def test_a_ledger_says_why_it_has_no_receipt_of_several_attempts(office):
     compared = office.run(*verify)
     assert compared.status == 1
     said = " ".join(compared.out.split())
-    assert "The ledger counts release 1 by the same criteria and budget, but can't vouch for this receipt" in said
+    # Nothing is wrong with the receipt, which is what "does not hold" would say.
+    assert "The receipt holds: its charges" in said
+    assert "NOT VOUCHED FOR: The ledger counts release 1 by the same criteria and budget, but can't vouch" in said
+    assert "DOES NOT HOLD" not in said
+    assert "has recorded" not in said
+    assert "Nobody vouches for:" in said
     assert "was changed in it" not in said
+    document = office.run(*verify, "--json").document
+    assert (document["holds"], [document["unrecorded"]]) == (False, document["problems"])
     receipt = json.loads((office.path / RECEIPT).read_text())
     receipt["budget"]["epsilon"] = 0.5
     (office.path / RECEIPT).write_text(json.dumps(receipt))
     assert "The ledger does not know this receipt" in " ".join(office.run(*verify).out.split())
     assert office.run("receipt", "key", "key.pem").status == 0
     assert "will not record" not in office.synth(*asked, "--sign", "key.pem", "--force").err
+    signed = office.run(*verify, "--key", "key.pem.pub")
+    assert signed.status == 0, signed.out
+    assert "DOES NOT HOLD" not in signed.out
+    assert "VOUCHED" not in signed.out
+    assert "The ledger counts release 1 by the same criteria" in " ".join(signed.out.split())
 
 
 def test_it_is_signed_like_any_release(office):

@@ -99,7 +99,7 @@ def verify(
     files, where they lie beside the receipt, are compared with their SHA-256 and their rows, and a saved folder or a
     kept model as a whole; of a folder that `synth --out FOLDER/` wrote, every file. A signature or a ledger vouches
     for the rest; without either, the fields that nobody vouches for are listed.
-    Exits with status 1 when the receipt does not hold.
+    Exits with status 1 when the receipt does not hold, or the ledger that was asked can't vouch for it.
     """
     from counterfoil.receipt.receipt import Receipt
     from counterfoil.receipt.terms import declares
@@ -111,10 +111,13 @@ def verify(
     problems = [*checked.problems, *_label_problems(loaded, place.parent), *_folder_problems(folder)]
     problems += _kept_problems(loaded, place)
     loose = _unvouched_files(folder)
-    for problem in problems:
+    wrong = [problem for problem in problems if problem != checked.unrecorded]
+    for problem in wrong:
         terminal.say(f"DOES NOT HOLD: {problem}")
-    if not problems:
-        _say_that_it_holds(terminal, loaded, key, ledger)
+    if not wrong:
+        _say_that_it_holds(terminal, loaded, key, None if checked.unrecorded else ledger)
+    if checked.unrecorded:
+        terminal.say(filled(f"{'NOT VOUCHED FOR: ' if checked.unrecorded in problems else ''}{checked.unrecorded}"))
     if not declares(loaded.document):
         terminal.say(
             "An older receipt: its `other_relation` holds for the questions of this run alone.\n"
@@ -139,6 +142,7 @@ def verify(
             "stated_epsilon": checked.stated_epsilon,
             "private": loaded.private,
             "problems": problems,
+            "unrecorded": checked.unrecorded or None,
             "unvouched": list(checked.unvouched),
             "unvouched_files": loose,
         }

@@ -27,11 +27,9 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
         ledger: of its source.
     """
     known = ledger.receipts()
-    digests = (digest_of(document), digest_of(unsigned(document)))
-    number = next((known[digest] for digest in digests if digest in known), None)
+    number = _recorded(document, known)
     if number is None:
-        judged = _judged_alike(document, ledger)
-        yield _UNKNOWN if judged is None else _UNRECORDED.format(judged)
+        yield unrecorded(document, ledger) or _UNKNOWN
         return
     if document["source"] not in _names(ledger):
         yield f"The ledger is of the source {ledger.source.name!r}. The receipt states {document['source']!r}."
@@ -40,6 +38,20 @@ def ledger_problems(document: Mapping[str, Any], ledger: Ledger) -> Iterator[str
     release = ledger.releases()[number - 1]
     yield from _differences(document, release)
     yield from _purchase(document, ledger, known, release)
+
+
+def unrecorded(document: Mapping[str, Any], ledger: Ledger) -> str:
+    """Why a ledger that counts a release like that of the receipt can't vouch for it; empty for any other receipt.
+
+    It is no mark against the receipt: a ledger records none of a release that several runs were allowed for
+    (`JudgedRuns`).
+
+    Args:
+        document: the receipt.
+        ledger: of its source.
+    """
+    judged = None if _recorded(document, ledger.receipts()) is not None else _judged_alike(document, ledger)
+    return "" if judged is None else _UNRECORDED.format(judged)
 
 
 def close_by_receipt(ledger: Ledger, number: int, document: Mapping[str, Any]) -> None:
@@ -102,10 +114,16 @@ _UNRECORDED = (
 )
 
 
+def _recorded(document: Mapping[str, Any], known: Mapping[str, int]) -> int | None:
+    """The release of which the ledger recorded this receipt, signed or before it was; None where it did not."""
+    digests = (digest_of(document), digest_of(unsigned(document)))
+    return next((known[digest] for digest in digests if digest in known), None)
+
+
 def _judged_alike(document: Mapping[str, Any], ledger: Ledger) -> int | None:
     """A release that may be the one of this receipt, whose digest no ledger records (`JudgedRuns`); None for others."""
     section = document.get("acceptance")
-    if section is None or section["attempts"] <= 1:
+    if section is None or section["attempts"] <= 1 or document["source"] not in _names(ledger):
         return None
     rule, charges = _counted(document)
     wanted = (Budget(**document["budget"]), neighbors_of(document).describe(), rule, charges)

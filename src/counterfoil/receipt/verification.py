@@ -58,7 +58,7 @@ from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.receipt.answers import read_answers
 from counterfoil.receipt.beside import output_problems
 from counterfoil.receipt.charge_parameters import strange_parameters
-from counterfoil.receipt.ledger_check import ledger_problems, unknown_purchase
+from counterfoil.receipt.ledger_check import ledger_problems, unknown_purchase, unrecorded
 from counterfoil.receipt.other_relation import as_older_versions_did, under_other_relation
 from counterfoil.receipt.programs import program_problems
 from counterfoil.receipt.schema_bought import bought_problems
@@ -84,6 +84,8 @@ class Verification:
         problems: what is wrong, a sentence each; texts of the receipt in them are inert, newlines too.
         unvouched: the fields for which nobody vouches: anyone can have written them. None where a key or a ledger that
             was asked for does.
+        unrecorded: why a ledger that was asked, and counts a release like it, can't vouch for the receipt: it is a
+            problem unless a key vouches, though nothing in the receipt is wrong; empty otherwise.
     """
 
     holds: bool
@@ -91,6 +93,7 @@ class Verification:
     stated_epsilon: float
     problems: tuple[str, ...]
     unvouched: tuple[str, ...] = ()
+    unrecorded: str = ""
 
 
 def verify_receipt(
@@ -148,13 +151,15 @@ def verify_receipt(
     if folder is not None:
         problems += output_problems(document, folder)
     signature = signature_problem(document, key)
-    counted = [] if ledger is None else list(ledger_problems(document, ledger))
-    vouched = (key is not None and not signature) or (ledger is not None and not counted)
+    signed = key is not None and not signature
+    silent = "" if ledger is None else unrecorded(document, ledger)
+    counted = [] if ledger is None or (silent and signed) else list(ledger_problems(document, ledger))
+    vouched = signed or (ledger is not None and not counted)
     unvouched = () if vouched else unvouched_fields(document, folder)
     if vouched and key is None and ledger is not None:
         unvouched = unknown_purchase(document, ledger)
     problems += [*([signature] if signature else []), *counted]
-    return Verification(not problems, recomputed, stated, tuple(map(inert, problems)), unvouched)
+    return Verification(not problems, recomputed, stated, tuple(map(inert, problems)), unvouched, silent)
 
 
 def _checked(part: Callable[[Mapping[str, Any]], Iterator[str]], document: Mapping[str, Any]) -> list[str]:
