@@ -314,7 +314,7 @@ def test_of_too_few_rows_it_is_said_what_would_show_them_and_no_release_is_propo
             break
     else:
         pytest.fail("of five purchases none says what would show the rows")
-    assert "Too little can be told" in said
+    assert "Too little can be distinguished" in said
     assert "Next:" not in ended.out
     assert [one.column for one in Schema.from_toml("t.toml").confirm] == ["a", "b"]
 
@@ -409,7 +409,7 @@ def test_a_stated_kind_of_which_nothing_shows_is_to_be_stated_in_full_and_what_w
     else:
         pytest.fail("other columns are to be stated")
     why = "To be stated in shop.schema.toml first, for nothing of the stated kind shows above the noise: price, day."
-    assert (why if epsilon == "2" else "Too little can be told from the noise") in said
+    assert (why if epsilon == "2" else "Too little can be distinguished from the noise") in said
     ended = office.run("synth", "shop.csv", "--schema", "shop.schema.toml", "--epsilon", "1", "--out", "copy.csv")
     assert ended.status == 2
     assert "'price': `lower` must be a number" in ended.err

@@ -183,7 +183,7 @@ def test_what_reads_as_texts_is_said_where_texts_of_a_file_are_left_out() -> Non
 def test_where_the_noise_leaves_nothing_every_column_is_asked_for() -> None:
     text = document(answers(name="a", kind="text"), answers(name="b", kind="real"))
     assert [one.column for one in Schema.from_toml(text).confirm] == ["a", "b"]
-    assert "Too little can be told from the noise" in text
+    assert "Too little can be distinguished from the noise" in text
 
 
 @pytest.mark.parametrize(

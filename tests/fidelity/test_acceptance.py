@@ -312,6 +312,20 @@ def test_what_can_not_be_judged_is_refused_before_anything_is_charged(bounds, op
         assert ledger.spent().epsilon == 0
 
 
+def test_what_a_receipt_says_of_several_runs_holds_in_the_words_of_earlier_versions_too():
+    release = made(attempts=4)
+    assert "however many there were, which is not released" in release.receipt.document["composition"]["sentence"]
+    page = " ".join(release.receipt.text().split())
+    assert "how many there were is not released" in page
+    assert " told" not in page
+    document = release.receipt.to_json()
+    former = document["composition"]["sentence"].replace("which is not released", "which is not told")
+    document["composition"] = document["composition"] | {"sentence": former}
+    assert Receipt(document).verify().problems == release.receipt.verify().problems
+    document["composition"] = document["composition"] | {"sentence": former.replace("not told", "not known")}
+    assert any("`composition.sentence`" in problem for problem in Receipt(document).verify().problems)
+
+
 def test_pure_privacy_is_repeated_too():
     from counterfoil.methods.reweighting import Reweighting
 

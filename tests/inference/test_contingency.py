@@ -92,7 +92,7 @@ def test_what_is_refused():
     release = evidence_of(schema, [marginal])
     with pytest.raises(Unanswerable, match="relation of a and k was never measured"):
         chi2(release, "k", "a")
-    with pytest.raises(Unanswerable, match="can't be told from none"):
+    with pytest.raises(Unanswerable, match="can't be distinguished from none"):
         chi2(release, "a", "b")
     with pytest.raises(ValueError, match="needs two columns"):
         chi2(release, "a", "a")

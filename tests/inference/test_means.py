@@ -361,4 +361,4 @@ def test_no_number_is_given_where_the_interval_holds_all_that_a_mean_can_be(publ
     assert np.isnan(found.estimate)
     assert found.to_json()["estimate"] is None
     assert "Every mean that is possible is in the interval: nothing is known of it among the records." in found.basis
-    assert not any("can't be told from none" in sentence for sentence in found.basis)
+    assert not any("can't be distinguished from none" in sentence for sentence in found.basis)

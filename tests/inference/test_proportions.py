@@ -152,7 +152,7 @@ def test_a_group_that_may_be_empty_is_not_told_about():
     marginal = RecordedMarginal(("a", "b"), np.array([[400, 5], [300, 2], [290, 3]]), {}, GAUSSIAN, 10.0, 1)
     large, small = proportion(evidence_of(SCHEMA, [marginal], records=1000), "a == 'x'", by="b")
     assert (small.lower, small.upper) == (0.0, 1.0)
-    assert any("can't be told from none" in sentence for sentence in small.basis)
+    assert any("can't be distinguished from none" in sentence for sentence in small.basis)
     assert large.upper < 0.5
 
 

@@ -31,7 +31,7 @@ _ROUGH = 0.05
 """A count that is off by a larger part of it is rough."""
 
 DEVIATIONS = 2.0
-"""A count below so many standard deviations can't be told from that of an empty table."""
+"""A count below so many standard deviations can't be distinguished from that of an empty table."""
 
 
 class RowCountWarning(UserWarning):
@@ -74,7 +74,7 @@ def require_countable(deviation: float, rows: int | None) -> None:
 
 
 def is_drowned(estimate: float, deviation: float) -> bool:
-    """Whether a noisy number of rows can't be told from none."""
+    """Whether a noisy number of rows can't be distinguished from none."""
     return deviation > 0 and estimate < DEVIATIONS * deviation
 
 
@@ -112,7 +112,7 @@ def count_warnings(estimate: float, deviation: float, rows: int | None) -> list[
         )
         return [
             f"The number of records is noise: it was counted as {estimate:,.0f}, with a standard deviation of "
-            f"{deviation:,.0f}, which can't be told from none; {drawn}."
+            f"{deviation:,.0f}, which can't be distinguished from none; {drawn}."
         ]
     if rows is None and off >= ROWS_OFF_SAID and off > _ROUGH * estimate:
         return [

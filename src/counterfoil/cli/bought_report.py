@@ -53,7 +53,7 @@ def report(
         say(filled(need.sentence()))
     asked = [one.column for one in made.schema.confirm]
     if any(tables[name]["kind"] == UNKNOWN for name in asked):
-        terminal.alarm("Too little can be told from the noise: state the columns by hand, or spend more.")
+        terminal.alarm("Too little can be distinguished from the noise: state the columns by hand, or spend more.")
         return
     grouped = [one.name for one in made.discovered.columns if one.grouped and one.name in asked]
     if unsaid := [name for name in asked if unsaid_facts(tables[name])]:

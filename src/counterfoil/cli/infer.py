@@ -90,7 +90,7 @@ def infer(
     counterfoil infer people.synthetic.parquet chi2 race income
     counterfoil infer people.synthetic.parquet ols income age hours
 
-    It rests on the noisy answers on the receipt, and reads no record. What was never measured is told with the
+    It rests on the noisy answers on the receipt, and reads no record. What was never measured is stated with the
     release's error bar, or refused. Kinds: proportion EVENT, mean COLUMN, chi2 COLUMN COLUMN; where moments were
     bought, covariance, correlation, pca and graph COLUMNS, ols TARGET PREDICTORS, risk TARGET [VALUE]; where losses
     were bought, m-estimate [TARGET].

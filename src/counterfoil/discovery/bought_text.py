@@ -41,7 +41,8 @@ _HEAD_OF_A_SHARE = """\
 
 _DRAFT = """\
 #
-# Too little can be told from the noise. State each column by hand and delete its line `confirm = true`, or spend more.
+# Too little can be distinguished from the noise. State each column by hand and delete its line `confirm = true`, or
+# spend more.
 """
 _TO_CONFIRM = """\
 #

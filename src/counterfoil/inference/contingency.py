@@ -75,7 +75,9 @@ def chi2(
     simulations = simulations or _enough_simulations(chosen_among, level, pooled.counts.size)
     records = pooled.total.value
     if not 1 <= records < _MOST_RECORDS:
-        raise Unanswerable("The number of records can't be told from none with this noise: no test is possible.")
+        raise Unanswerable(
+            "The number of records can't be distinguished from none with this noise: no test is possible."
+        )
     counts, variance = pooled.counts, pooled.variance
     related = most_related(evidence.answers.unit)
     statistic, shares = _statistic(counts[None], variance)[0], _null_shares(counts, records)

@@ -267,7 +267,7 @@ def _unknown_sentence(mean: GroupMean, level: float, *, share: bool) -> str:
         return f"Every {what} that is possible is in the interval: nothing is known of it among the {records}."
     none = "none" if mean.joined is None else "none, or from missing cells,"
     return (
-        f"The {records}, {below.value:,.0f}, can't be told from {none} with this noise (standard deviation "
+        f"The {records}, {below.value:,.0f}, can't be distinguished from {none} with this noise (standard deviation "
         f"{math.sqrt(below.covariance(below)):.3g}): nothing is known of the {what} among them."
     )
 

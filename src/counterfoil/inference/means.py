@@ -60,8 +60,8 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
         return with_clamping(found, schema, columns, averaged=column)
     if pooled_marginals(answers, columns):
         raise Unanswerable(
-            f"Missing values of {column} were counted together with others and never apart, so that its mean can't be "
-            "told: ask for it in a new release, by --queries."
+            f"Missing values of {column} were counted together with others and never apart, so that its mean "
+            "does not follow: ask for it in a new release, by --queries."
         )
     require_bar(answers, columns)
     found = _of_rows(evidence, columns, numbers, by, level, bounds)

@@ -252,7 +252,7 @@ QUESTIONS = (
         "What do neighboring tables differ in, and does that cover what someone would want to learn about a person?",
         protection_sentences,
         "docs/privacy_proofs.md, Neighbors and sensitivity; tests/curator/test_conformance.py",
-        "whether one person can have several rows, and which two situations must not be told apart",
+        "whether one person can have several rows, and which two situations must not be distinguished",
     ),
     Question(
         "2.4, 3.4.1",

@@ -78,7 +78,7 @@ def acceptance_sentences(document: Mapping[str, Any]) -> list[str]:
     if attempts > 1:
         allowed = (
             f"at most {attempts:,} runs on average were allowed, the first that passed was released, and how many "
-            "there were is not told"
+            "there were is not released"
         )
     sentences = [
         f"Accepted by criteria declared beforehand (SHA-256 {section['sha256'][:16]}...): {allowed}. All of it costs "

@@ -122,7 +122,7 @@ _MADE = {"table": "A synthetic table made from", "model": "A model trained on", 
 
 def _protected(document: Mapping[str, Any]) -> Iterator[str]:
     unit = document["privacy_unit"]
-    whose = "each row" if unit is None else f"everyone who has rows in the table, told apart by {unit['column']!r}"
+    whose = "each row" if unit is None else f"everyone who has rows in the table, by the column {unit['column']!r}"
     yield f"The protection is for {whose}."
     if unit is not None:
         yield f"At most {unit['max_rows']} rows of each were used, chosen at random."

@@ -63,8 +63,10 @@ _RENYI_SENTENCE = (
 _REPEATED_SENTENCE = (
     "Costs of one run add up as under the rule {base}; the charges here are those of the run that passed. Runs were "
     "repeated with fresh noise until one passed, and after each that did not, all ended with probability 1 in "
-    "{attempts}: the guarantee is that of all runs together, however many there were, which is not told."
+    "{attempts}: the guarantee is that of all runs together, however many there were, which is not {said}."
 )
+_RELEASED, _UNTIL_0_13 = "released", "told"
+"""The last word of it; versions before 0.13 wrote the second."""
 
 _REST_SENTENCE = (
     "Squares of mu add up (Gaussian differential privacy), also where noise is chosen after earlier answers. "
@@ -101,7 +103,7 @@ def composition_sentence(rule: Composition) -> str:
     if isinstance(rule, RenyiFilter):
         return _RENYI_SENTENCE.format(order=rule.order)
     if isinstance(rule, RepeatedFilter):
-        return _REPEATED_SENTENCE.format(base=rule.base.name, attempts=rule.attempts)
+        return _REPEATED_SENTENCE.format(base=rule.base.name, attempts=rule.attempts, said=_RELEASED)
     if isinstance(rule, RestOfBudget):
         return _REST_SENTENCE.format(before=rule.mu_squared, delta=rule.threshold_delta)
     return COMPOSITION_SENTENCES[rule.name]
@@ -135,7 +137,7 @@ def wording_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """The sentences of a receipt that its facts contradict."""
     composition = document["composition"]
     rule = COMPOSITIONS[composition["rule"]]
-    if composition["sentence"] not in (composition_sentence(rule), _OF_VERSION_0_1.get(rule.name)):
+    if composition["sentence"] not in (composition_sentence(rule), _former_sentence(rule)):
         yield f"`composition.sentence` is not what holds for the rule {rule.name}."
     if document["noise_source"] not in _SOURCES[document["private"]]:
         yield f"`noise_source` must be {_SOURCES[document['private']][0]!r}. Found other words."
@@ -144,6 +146,13 @@ def wording_problems(document: Mapping[str, Any]) -> Iterator[str]:
     stated = [line for line in document["warnings"] if line.startswith(_VOUCHED[0]) and line.endswith(_VOUCHED[1])]
     if stated != expected:
         yield "The warnings do not name what the charges say that the maker of this release brought and vouches for."
+
+
+def _former_sentence(rule: Composition) -> str | None:
+    """What an earlier version wrote of it, in other words; None where it wrote the same or did not know the rule."""
+    if isinstance(rule, RepeatedFilter):
+        return _REPEATED_SENTENCE.format(base=rule.base.name, attempts=rule.attempts, said=_UNTIL_0_13)
+    return _OF_VERSION_0_1.get(rule.name)
 
 
 def _brought(document: Mapping[str, Any]) -> list[str]:
