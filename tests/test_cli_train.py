@@ -871,7 +871,9 @@ def test_moved_rows_are_rows_that_the_schema_allows(office: Office) -> None:
 
 def test_a_cell_that_a_generator_has_no_input_for_is_refused_with_what_helps(office: Office) -> None:
     """To declare `missing = true` was advised, which a trained model's schema can't, and a generator refuses."""
-    facts = 'ignore = ["sex", "income", "hours"]\n' + SCHEMA[SCHEMA.index("[columns.age]") :].split("[columns.income]")[0]
+    facts = (
+        'ignore = ["sex", "income", "hours"]\n' + SCHEMA[SCHEMA.index("[columns.age]") :].split("[columns.income]")[0]
+    )
     Path("ages.toml").write_text(facts)
     Path("hole.csv").write_text("age,sex,income,hours\n30,male,low,1\n,male,low,1\n")
     given = ("--public", "others.csv", "--hidden", "4", "--iterations", "2", "--schema", "ages.toml")

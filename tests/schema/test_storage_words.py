@@ -29,6 +29,8 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize(("words", "kind"), [(words, kind) for words, kinds in WORDS.items() for kind in kinds], ids=str)
+@pytest.mark.parametrize(
+    ("words", "kind"), [(words, kind) for words, kinds in WORDS.items() for kind in kinds], ids=str
+)
 def test_no_name_of_a_type_is_said(words: str, kind: pa.DataType) -> None:
     assert storage_words(kind) == words

@@ -43,9 +43,10 @@ def predict(
     """Apply a trained model to rows of your own.
 
     Writes one line for each row, in order: labels and probabilities, predicted numbers, codes, or moved points, which
-    are values that the schema allows, written as it says. Columns that the model does not read may be missing. Values beyond the bounds count as the bound, and unknown ones as
-    missing or `other` where the schema has that place for them; how many did is said. An unknown value of a column
-    without such a place refuses the file. Nothing is charged: the file is as private as the rows are.
+    are values that the schema allows, written as it says. Columns that the model does not read may be missing. Values
+    beyond the bounds count as the bound, and unknown ones as missing or `other` where the schema has that place for
+    them; how many did is said. An unknown value of a column without such a place refuses the file. Nothing is charged:
+    the file is as private as the rows are.
     """
     from counterfoil.synthesis.table import check_suffix, write_table
 

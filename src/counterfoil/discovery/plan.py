@@ -75,8 +75,8 @@ def plan_discovery(
     """
     if budget.delta == 0:
         raise ValueError(
-            "`delta` must be positive to buy a schema: categories that nobody listed can't be released with pure privacy. "
-            "Found 0: give a delta, such as 1e-9."
+            "`delta` must be positive to buy a schema: categories that nobody listed can't be released with pure "
+            "privacy. Found 0: give a delta, such as 1e-9."
         )
     shares = _shares(ranges=ranges, texts=texts)
     if signs:
