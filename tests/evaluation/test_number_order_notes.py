@@ -12,10 +12,10 @@ from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.evaluation.sum_notes import MOST_COLUMNS
 
 
-def orders(table: pd.DataFrame, more: str = "") -> dict[str, str]:
+def orders(table: pd.DataFrame, more: str = "", lower: int = 0) -> dict[str, str]:
     """By the column that is never below, what is said of it."""
     columns = "".join(
-        f'[columns."{name}"]\nkind = "real"\nlower = 0\nupper = 20000\nmissing = true\n' for name in table.columns
+        f'[columns."{name}"]\nkind = "real"\nlower = {lower}\nupper = 20000\nmissing = true\n' for name in table.columns
     )
     report = check_without_privacy(table, Schema.from_toml(f'name = "t"\n{columns}{more}'))
     return {note.column: note.text for note in report.notes if note.kind == "order"}
@@ -62,6 +62,21 @@ def test_few_records_equal_ones_and_missing_ones_say_nothing():
     same["died"] = same["diagnosed"]
     none["died"] = np.nan
     assert orders(few) == orders(same) == orders(none) == {}
+
+
+def test_an_order_that_a_proposed_sum_keeps_is_not_said_too():
+    """Of a household its size was `adults + children`, and `adults <= hh_size` was another thing to state."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"adults": rng.integers(1, 6, 2000), "children": rng.integers(0, 6, 2000)}).astype(float)
+    table["hh_size"] = table["adults"] + table["children"]
+    table["first"] = rng.integers(10, 90, 2000)
+    table["second"] = table["first"] + 1
+    assert orders(table) == {}
+    # Where either part may be negative, or what is subtracted the greater one in a copy, the sum keeps no order.
+    split = table[["hh_size", "adults", "children"]]
+    assert orders(split, lower=-5).keys() == {"hh_size"}
+    kept = '[[derived]]\nname = "rooms"\nkind = "real"\nexpression = "2 * hh_size"\n'
+    assert orders(split, kept).keys() == {"hh_size"}
 
 
 def test_names_that_are_no_words_stand_between_backticks():

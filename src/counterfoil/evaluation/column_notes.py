@@ -62,7 +62,7 @@ class ColumnNote:
         stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, where they were asked for.
-        source: for "follows", the column that says the value.
+        source: for "follows", the column that says the value; for "order" of numbers, the one that is never above it.
         expression: for "digits", "sum" and "product", what the derived column would say.
     """
 

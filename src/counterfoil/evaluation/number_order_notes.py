@@ -63,7 +63,7 @@ class NumberOrderCounts:
                 continue
             one, other = self._names[first], self._names[last]
             if not any({one, other} <= bound for bound in self._bound):
-                yield ColumnNote(other, "order", _text(one, other), int(self._counts[first, last][1]))
+                yield ColumnNote(other, "order", _text(one, other), int(self._counts[first, last][1]), source=one)
 
     def _is_no_chance(self, pair: tuple[int, int]) -> bool:
         assert self._unrelated is not None, "records were compared"

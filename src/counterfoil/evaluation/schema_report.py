@@ -304,12 +304,18 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool)
 
 def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
     """What is said of columns together; of one that an expression gives not also that another one says its values, and
-    of the digits of another one not also that it is about a hundredth of it."""
+    of the digits of another one not also that it is about a hundredth of it, and no order that a sum keeps."""
     found = [note for relation in related for note in relation.notes()]
     digits = {note.column for note in found if note.kind == "digits"}
     notes = pasted_together(note for note in found if note.kind not in _SUMS or note.column not in digits)
     given = {note.column for note in notes if note.expression}
-    return tuple(note for note in notes if note.kind != "follows" or note.column not in given)
+    notes = [note for note in notes if note.kind != "follows" or note.column not in given]
+    sums = next(relation for relation in related if isinstance(relation, SumCounts))
+    return tuple(
+        note
+        for note in notes
+        if note.kind != "order" or not note.source or not sums.implies(note.source, note.column, given)
+    )
 
 
 def _derivation(column: Derived) -> str:

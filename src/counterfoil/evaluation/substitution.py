@@ -54,8 +54,13 @@ class System:
         self._given: dict[int, Sum] = {}
 
     def given(self, target: int) -> Sum:
-        """What a column that a relation was solved for is, in terms of the others."""
-        return self._given[target]
+        """What a column that a relation was solved for is, in terms of the others; any other is itself."""
+        return self._given.get(target, Sum({target: 1}, 0.0))
+
+    @property
+    def targets(self) -> frozenset[int]:
+        """The columns that relations were solved for."""
+        return frozenset(self._given)
 
     def add(self, factors: Iterable[tuple[int, int]], constant: float, *, preferred: int) -> Solved | None:
         """Solves a relation; None for one that others imply, or that would only say what a single column is.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import keyword
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.linear_search import LinearRelation, search
 from counterfoil.evaluation.stored_digits import as_stored, stored_digits
-from counterfoil.evaluation.substitution import Sum, System
+from counterfoil.evaluation.substitution import Solved, Sum, System
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.real import Real
 
 MOST_COLUMNS = 60
@@ -62,6 +63,40 @@ class SumCounts:
     def notes(self) -> Iterator[ColumnNote]:
         """One for each column that follows from others by no chance, by no rule that names them all, and by no other
         such note."""
+        system, said = self._solved()
+        for solved, relation in said:
+            if text := self._expression(solved.target, system.given(solved.target)):
+                plain, name = sum_text(solved.plain, self._names), self._names[solved.target]
+                apart = int(relation.apart[relation.places.index(solved.target)])
+                said_so = derive_text(plain, text) + missing_apart(apart)
+                yield ColumnNote(name, "sum", said_so, relation.count, expression=text)
+
+    def implies(self, first: str, last: str, derived: Collection[str]) -> bool:
+        """Whether a column is never above another one where others are derived as the notes say.
+
+        Args:
+            first: the lesser column.
+            last: the greater one.
+            derived: the columns of which a note proposes that.
+        """
+        if not {first, last} <= {*self._names}:
+            return False
+        system, _ = self._solved()
+        places = [self._names.index(name) for name in (first, last)]
+        if not {self._names[place] for place in system.targets.intersection(places)} <= {*derived}:
+            return False
+        less, more = map(system.given, places)
+        apart = more.plus(less, -1)
+        return apart.constant + sum(self._least(place, factor) for place, factor in apart.factors.items()) >= 0
+
+    def _least(self, place: int, factor: int) -> float:
+        """The least that so many times a column can be, by its bounds."""
+        column = self._columns[self._names[place]]
+        assert isinstance(column, NumberColumn)
+        return min(factor * bound for bound in column.bounds)
+
+    def _solved(self) -> tuple[System, list[tuple[Solved, LinearRelation]]]:
+        """The relations that are no chance, each solved for a column of its own, and those that are to be said."""
         found = [relation for relation in self._left or [] if relation.evidence >= FEWEST]
         known = {id(relation): self._is_known(relation) for relation in found}
         system, said = System(self._kept), []
@@ -69,12 +104,7 @@ class SumCounts:
             solved = system.add(relation.factors, relation.constant, preferred=_whole_of(relation))
             if solved is not None and not known[id(relation)]:
                 said.append((solved, relation))
-        for solved, relation in said:
-            if text := self._expression(solved.target, system.given(solved.target)):
-                plain, name = sum_text(solved.plain, self._names), self._names[solved.target]
-                apart = int(relation.apart[relation.places.index(solved.target)])
-                said_so = derive_text(plain, text) + missing_apart(apart)
-                yield ColumnNote(name, "sum", said_so, relation.count, expression=text)
+        return system, said
 
     def _is_known(self, relation: LinearRelation) -> bool:
         """Whether a rule says it, or `product_notes`: that a column is another one, or its negative."""
