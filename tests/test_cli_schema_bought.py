@@ -847,7 +847,7 @@ def test_times_of_day_that_a_storage_has_are_no_texts_that_are_too_various(offic
 
 
 def test_what_is_left_out_beside_a_stated_ignore_is_not_said_to_have_the_name_of_an_identifier(office: Office) -> None:
-    """Times and codes were "by name identifiers", as tables of that kind leave out what the stated `ignore` lacks."""
+    """Times and codes were identifiers by their names, as tables of that kind leave out what the stated `ignore` lacks."""
     frame = pd.DataFrame({"seen": [f"code {row}" for row in range(ROWS)], "arm": [row % 2 for row in range(ROWS)]})
     frame["phone"] = frame["note"] = frame["seen"]
     frame.to_parquet("t.parquet")
@@ -855,7 +855,7 @@ def test_what_is_left_out_beside_a_stated_ignore_is_not_said_to_have_the_name_of
     ended = office.run("schema", "t.parquet", "--epsilon", "10", "--stated", "stated.toml", "--out", "t.toml")
     assert ended.status == 0, ended.err
     said = " ".join(ended.out.split())
-    assert "No release will have phone, by name identifiers: where" in said
+    assert "No release will have phone, which is an identifier by its name: where it is none, state its kind" in said
     assert "No release will have seen, of which nothing could be made, as a comment in the table of each says" in said
 
 
@@ -873,7 +873,8 @@ def test_what_is_left_out_is_named_as_what_it_is(office: Office, name: str) -> N
     said = " ".join(ended.out.split())
     assert "No release will have reserved, of which nothing but missing cells shows. Where what noise hides" in said
     assert "No release will have expiry: texts of which none is frequent, or too few are. " in said
-    assert "No release will have phone, iban, by name identifiers: where they are none, state kinds in cards.to" in said
+    named = "No release will have phone, iban, which are identifiers by their names: where they are none, state kinds"
+    assert f"{named} in cards.toml." in said
     assert '# "reserved": nothing but missing cells shows.' in Path("cards.toml").read_text()
     assert Schema.from_toml("cards.toml").ignore == ("reserved", "expiry")
 

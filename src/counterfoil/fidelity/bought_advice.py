@@ -193,7 +193,12 @@ def _of_identifiers(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> I
     found = [one for one, table in _tables(made).items() if table.get("kind") == "identifier" and one != unit]
     left_out = [one for one in found if not purchase.partial.covers(one)]
     if named := [one for one in left_out if may_name_somebody(one)]:
-        yield f"No release will have {_named(named)}, by name identifiers: where they are none, state kinds in {out}."
+        called = (
+            "which is an identifier by its name: where it is none, state its kind"
+            if len(named) == 1
+            else "which are identifiers by their names: where they are none, state kinds"
+        )
+        yield f"No release will have {_named(named)}, {called} in {out}."
     if others := [one for one in left_out if one not in named]:
         yield (
             f"No release will have {_named(others)}, of which nothing could be made, as a comment in the table of each "
