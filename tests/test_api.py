@@ -153,6 +153,7 @@ def test_a_table_without_columns_is_not_described(frame: object) -> None:
         buy_schema(frame, epsilon=1.0)
 
 
+BOUGHT = f'bought = {{ epsilon = 1.0, delta = 1e-9, relation = "add_or_remove_one", receipt = "{"ab" * 32}" }}\n'
 STAYS = '[columns.{}]\nkind = "identifier"\n[columns.ward]\nkind = "integer"\nlower = 0\nupper = 4\n'
 
 
@@ -164,14 +165,20 @@ STAYS = '[columns.{}]\nkind = "identifier"\n[columns.ward]\nkind = "integer"\nlo
             STAYS.format("x") + STAYS.format("y").split("[columns.ward]")[0],
             r"privacy_unit=\(COLUMN, K\), where .* x or y",
         ),
+        (
+            BOUGHT + STAYS.format("patient") + STAYS.format("x").split("[columns.ward]")[0],
+            r": privacy_unit=\('patient', K",
+        ),
+        (BOUGHT + 'ignore = ["patient"]\n' + STAYS.format("x"), r": privacy_unit=\('patient', K\)\.$"),
+        (BOUGHT + STAYS.format("x"), r": privacy_unit=\('x', K\)\.$"),
     ],
-    ids=["one", "two"],
+    ids=["one", "two", "what a purchase left out", "what was ignored", "what may have been stated"],
 )
 def test_rows_that_have_an_identifier_are_said_to_be_protected_one_by_one(schema: str, words: str) -> None:
     """The command said so; in Python patients with many rows were copied without a word."""
     stays = pa.table({"patient": [1, 1, 2] * 50, "x": [0] * 150, "y": [0] * 150, "ward": [0, 1, 2] * 50})
     facts = Schema.from_toml(schema)
-    rows = stays.select([column.name for column in facts.columns])
+    rows = stays.select([*(column.name for column in facts.columns), *facts.ignore])
     with pytest.warns(RowProtectionWarning, match=words) as said:
         synthesize(rows, facts, epsilon=1.0, method="independent", seed=1)
     assert said[0].filename == __file__

@@ -50,6 +50,7 @@ def unit_advice_in(asking: Asking, schema: Schema, unit: PrivacyUnit | None) -> 
             f"Each row is protected by itself, while the schema was bought for all rows with one {bought.column}: "
             f"{asking(bought.column, str(bought.max_rows))} protects these."
         )
+    named = _likely_units(schema) or named
     column, which = (named[0], "") if len(named) == 1 else (ANY_COLUMN, f", where COLUMN is {' or '.join(named)}")
     return (
         "Each row is protected by itself. If several rows of a table may be of one person, protect all of them: "
@@ -70,7 +71,7 @@ def warn_of_bought_rows(names: Iterable[str], unit: PrivacyUnit | None) -> None:
         names: of the table's columns.
         unit: whose rows the purchase protects together.
     """
-    named = [name for name in names if may_name_somebody(name) or _PERSON.search(name)]
+    named = [name for name in names if _may_be_a_person(name)]
     if unit is None and named:
         warnings.warn(
             "What is bought protects each row by itself. Where a person may have several rows, "
@@ -90,6 +91,22 @@ def warn_of_rows_alone(schema: Schema) -> None:
             RowProtectionWarning,
             stacklevel=outside_the_package(),
         )
+
+
+def _likely_units(schema: Schema) -> list[str]:
+    """Columns that are not copied and called as persons are, where a purchase left out others as identifiers too.
+
+    Beside an `ignore` that was stated it has no other word for what nothing could be made of, such as notes. Nor is a
+    column that was stated to be ignored less of a person's for it.
+    """
+    if schema.bought is None:
+        return []
+    identifiers = (column.name for column in schema.columns if isinstance(column, Identifier))
+    return [name for name in (*identifiers, *schema.ignore) if _may_be_a_person(name)]
+
+
+def _may_be_a_person(name: str) -> bool:
+    return may_name_somebody(name) or _PERSON.search(name) is not None
 
 
 def _as_argument(column: str, most: str) -> str:
