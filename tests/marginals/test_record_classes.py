@@ -69,6 +69,11 @@ def looked(charges) -> list[float]:
     return [one.noise["noise_multiplier"] ** -2 for one in counts]
 
 
+def taken(synthesis: Synthesis) -> int:
+    """How many classes the receipt says that the model has."""
+    return synthesis.receipt.document["method"]["parameters"]["classes_taken"]
+
+
 def error(synthesis: Synthesis, table: np.ndarray) -> float:
     """The mean L1 distance of pairs."""
     codes = np.column_stack([synthesis.codes[name] for name in WIDE.attributes[: table.shape[1]]])
@@ -88,6 +93,7 @@ def test_columns_that_all_go_together_are_explained_by_classes():
     assert looks(charges) == 3
     assert not looks(none)
     assert error(with_classes, table) < 0.3 * error(without, table)
+    assert (taken(with_classes), taken(without)) == (16, 0)
 
 
 def test_where_single_pairs_say_all_the_rounds_go_on():
@@ -96,6 +102,7 @@ def test_where_single_pairs_say_all_the_rounds_go_on():
     without, _ = released(table, 3.0, rounds=2, classes=0)
     assert looks(charges) == 2
     assert error(with_look, table) < 1.2 * error(without, table)
+    assert taken(with_look) == 0
 
 
 def test_nothing_is_asked_of_few_columns_nor_where_noise_hides_all_nor_of_a_model_that_has_no_room():
@@ -158,6 +165,13 @@ def test_a_release_with_classes_can_be_kept_asked_and_drawn_from(tmp_path):
     pair = kept.marginal(("c0", "c1"))
     np.testing.assert_allclose(pair.counts, synthesis.marginal(("c0", "c1")).counts)
     assert kept.to_pandas().shape == (len(synthesis.to_pandas()), COLUMNS)
+
+
+@pytest.mark.parametrize("parameters", [{"focus": "c0"}, {"variant": "published"}], ids=["focus", "published"])
+def test_a_receipt_says_that_no_classes_were_taken_where_none_are_looked_for(parameters):
+    """It said `classes: 16` alone, which is what would have been allowed."""
+    synthesis, charges = released(moved_together(3), 3.0, **parameters)
+    assert (taken(synthesis), looks(charges)) == (0, 0)
 
 
 def test_a_negative_number_of_classes_is_refused():

@@ -9,6 +9,7 @@ from typing import Any
 
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.workload import Workload
+from counterfoil.graphical_model.classed_model import ClassedModel
 from counterfoil.marginals.aim_asked import Asked
 from counterfoil.marginals.aim_batched import BatchedAIM
 from counterfoil.marginals.aim_published import PublishedAIM
@@ -120,7 +121,10 @@ class AIM(Method):
             raise ValueError(f"`focus` must be a synthesized column. Found {self.focus!r}.{hint}")
         pace = Pace(curator, progress, time_limit)
         fitted = self._run(curator, pace, rows).run()
-        return release(curator, fitted, method="aim", parameters={**self._describe(), **pace.facts()}, rows=rows)
+        # `classes` is what was allowed, of any variant; a receipt also says what the model has.
+        taken = {"classes_taken": self.classes if isinstance(fitted.model, ClassedModel) else 0}
+        parameters = {**self._describe(), **taken, **pace.facts()}
+        return release(curator, fitted, method="aim", parameters=parameters, rows=rows)
 
     def _run(self, curator: Curator, pace: Pace, rows: int | None = None) -> BatchedAIM | PublishedAIM:
         common = (curator, self.workload, self.max_model_size, self.entropy_weight)
