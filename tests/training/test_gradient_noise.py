@@ -16,7 +16,7 @@ from counterfoil.geometry.euclidean import point_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.wasserstein_generator import WassersteinGenerator
 from counterfoil.synthesis.point_synthesis import PointSynthesis
-from counterfoil.training.gradient_noise import NoisyGradientsWarning, noise_warnings
+from counterfoil.training.gradient_noise import NoisyGradientsWarning, noise_warnings, points_noise_warnings
 from counterfoil.training.private_run import Schedule
 
 BOX = point_schema([-1, -1], [1, 1])
@@ -59,12 +59,38 @@ def test_many_records_are_left_alone():
         assert not any("gradients" in words for words in made(20_000).receipt.document["warnings"])
 
 
+def test_how_many_records_a_generator_wants_is_said_before_its_points_are_noise():
+    """6,000 rows at epsilon 2 were a ratio of .03, of which nothing was said, and the points were far off."""
+    query = SimpleNamespace(
+        gradient_change=1.0,
+        size=9,
+        bound=1.0,
+        jacobian_norm=0.25,
+        loss=SimpleNamespace(clip_norm=1.0),
+        group_sizes=(5000, 1000, 70),
+        batch_sizes=(500, 100, 0),
+    )
+    multiplier = 0.03 * np.sqrt(4 / 9)
+    (points,), (moved,) = (of(query, multiplier, 4) for of in (points_noise_warnings, noise_warnings))
+    for sentence in (points, moved):
+        assert "gradients is 3% of the largest gradient that the distance can have" in sentence
+        assert "At this epsilon it wants some 36,000 records, and has 6,000." in sentence
+    assert "drawn by themselves, may be as near" in points
+    assert "samples that are as near get no nearer" in moved
+    assert points_noise_warnings(query, multiplier / 6.1, 4) == noise_warnings(query, multiplier / 6.1, 4) == []
+    of_a_loss = SimpleNamespace(gradient_change=1.0, size=9, loss=SimpleNamespace(clip_norm=1.0))
+    assert noise_warnings(of_a_loss, multiplier, 4) == []
+
+
 @pytest.mark.parametrize(
     ("has", "helps"),
     [
         ({}, "Fewer inputs, more records or a larger epsilon"),
         ({"alpha": 0.9}, "Fewer inputs, larger groups, a smaller `alpha` or `jacobian_norm`, or a larger epsilon"),
-        ({"bound": 1.0}, "More records, a smaller `bound` or `jacobian_norm`, or a larger epsilon"),
+        (
+            {"bound": 1.0, "group_sizes": (40,), "batch_sizes": (4,)},
+            "More records, a smaller `bound` or `jacobian_norm`, or a larger epsilon",
+        ),
     ],
 )
 def test_what_helps_is_an_option_of_the_kind(has, helps):
@@ -72,3 +98,4 @@ def test_what_helps_is_an_option_of_the_kind(has, helps):
     query = SimpleNamespace(gradient_change=1.0, size=9, loss=SimpleNamespace(clip_norm=1.0), **has)
     (sentence,) = noise_warnings(query, 10.0, 4)
     assert f"says little. {helps} help;" in sentence
+    assert ("it wants some" in sentence) == ("bound" in has)
