@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from dp_accounting.pld import pld_pmf
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
@@ -75,6 +75,7 @@ def test_one_step_is_far_above_its_central_limit():
 
 
 @settings(max_examples=40, deadline=None)
+@example(0.5, 1e-4, 1e-5)
 @given(st.floats(0.2, 20.0), st.floats(1e-4, 1.0), deltas)
 def test_one_step_costs_what_its_profile_says(multiplier, q, delta):
     planned = PLAN.epsilon([SubsampledGaussianEvent(multiplier, q, 1)], delta)
@@ -86,7 +87,8 @@ def test_one_step_costs_what_its_profile_says(multiplier, q, delta):
 
     if planned > 1e-6:
         assert profile(planned) <= delta * (1 + 1e-6)
-        assert profile(0.995 * planned - 1e-6) >= delta * (1 - DELTA_SLACK) * (1 - 1e-6)
+        # Losses lie on a grid and are rounded up: where epsilon is below .01, that is most of what is planned too much.
+        assert profile(max(0.995 * planned - 2e-4, 0.0)) >= delta * (1 - DELTA_SLACK) * (1 - 1e-6)
     else:
         assert profile(0.0) <= delta * (1 + 1e-6)
 
