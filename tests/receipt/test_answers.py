@@ -34,6 +34,16 @@ def release(method, *, relation="replace_one", delta=1e-6, epsilon=2.0):
     return cf.synthesize(people(), SCHEMA, epsilon=epsilon, delta=delta, relation=relation, method=method)
 
 
+def test_a_charge_is_read_once_however_many_marginals_it_bought(monkeypatch):
+    """One charge may have bought thousands, each of which was looked up among all of them."""
+    document = release(cf.Direct(2)).receipt.document
+    read, weights_of = [], recorded.weights_of
+    monkeypatch.setattr(recorded, "weights_of", lambda parameters: read.append(1) or weights_of(parameters))
+    answers = read_answers(document)
+    assert len(answers.marginals) == 3
+    assert len(read) == len({one.charge for one in answers.marginals}) == 1
+
+
 @pytest.mark.parametrize("relation", ["replace_one", "add_or_remove_one"])
 @pytest.mark.parametrize("method", [cf.AIM(), cf.MST(), cf.Direct(2), cf.Independent(), cf.Reweighting(support=500)])
 def test_every_marginal_is_recorded_as_it_was_answered(monkeypatch, method, relation):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from counterfoil import MST, Independent
 from counterfoil.domain.domain import Domain
-from counterfoil.inference.pooled_marginal import pooled_marginals
+from counterfoil.inference.pooled_marginal import CountedTogether, pooled_marginals
 from counterfoil.receipt.answers import read_answers
 from counterfoil.report.noisy_shares import NoisyShares, noisy_shares
 from small_releases import released
@@ -26,7 +26,7 @@ def test_standard_errors_are_those_of_the_linear_answers(method, relation):
     synthesis = released(method, DOMAIN, ROWS, relation=relation)
     answers = read_answers(synthesis.receipt.document)
     name = DOMAIN.attributes[0]
-    known = noisy_shares(answers, name)
+    known = noisy_shares(CountedTogether(answers), name)
     assert known is not None
     pooled = max(pooled_marginals(answers, (name,)), key=lambda one: (one.counts.size, -one.variance))
     for inside in ([0], [1, 2], [0, 2, 3, 4]):

@@ -12,9 +12,11 @@ from scipy.stats.contingency import association
 from counterfoil import AIM, MST, Direct, Independent
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model import graphical_model
+from counterfoil.inference import pooled_marginal
 from counterfoil.inference.contingency import chi2
 from counterfoil.receipt.answers import read_answers
 from counterfoil.report import relations as relations_module
+from counterfoil.report.noisy_shares import noisy_shares
 from counterfoil.report.relations import cramers_v, noise_tests, relations
 from counterfoil.report.release import ReleaseFacts
 from small_releases import released
@@ -114,6 +116,16 @@ def test_independent_columns_are_rarely_told_from_noise():
         tests = [one for one in noise_tests(ReleaseFacts.of(synthesis)) if one.pair != ("a", "b")]
         told += sum(one.exceeds_noise for one in tests)
     assert told <= 10
+
+
+def test_the_tables_of_a_receipt_are_read_once_for_all_pairs_and_columns(monkeypatch):
+    """A release of 75 columns holds thousands of tables: reading them for each pair took ten minutes."""
+    facts = ReleaseFacts.of(released(Direct(), DOMAIN, rows_of(400)))
+    read, counted_tables = [], pooled_marginal.counted_tables
+    monkeypatch.setattr(pooled_marginal, "counted_tables", lambda answers: read.append(1) or counted_tables(answers))
+    assert len(noise_tests(facts)) == 6
+    assert all(noisy_shares(facts.counted, name) for name in DOMAIN.attributes)
+    assert len(read) == 1
 
 
 def test_nothing_that_was_counted_alone_is_tested():

@@ -187,10 +187,11 @@ def read_answers(document: Mapping[str, Any]) -> RecordedAnswers:
         )
     try:
         schema = Schema.from_release(section["schema"] + "\n")
-        marginals = tuple(_marginal(entry, document, schema) for entry in section["marginals"])
+        bought = _Bought(document)
+        marginals = tuple(_marginal(entry, document, schema, bought) for entry in section["marginals"])
         averages = tuple(_averages(entry, document, schema) for entry in section["averages"])
         records = None if section.get("records") is None else int(section["records"])
-        _require_once(marginals, document)
+        _require_once(marginals, bought)
         unit = neighbors_of(document).unit
         if len({one.charge for one in averages}) < len(averages):
             raise ValueError("the averages of a charge are there twice.")
@@ -250,7 +251,28 @@ def _noise(entry: Mapping[str, Any], document: Mapping[str, Any], query: str) ->
     return noise["kind"], float(noise["scale"]), number
 
 
-def _marginal(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema) -> RecordedMarginal:
+class _Bought:
+    """The marginals of each charge: of each its place among them and what a record counts in it.
+
+    A charge is read once: one may have bought thousands of marginals.
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._charges = document["charges"]
+        self._known: dict[int, dict[Clique, tuple[int, int]]] = {}
+
+    def of(self, charge: int) -> dict[Clique, tuple[int, int]]:
+        if charge not in self._known:
+            parameters = self._charges[charge - 1]["parameters"]
+            cliques = [tuple(one) for one in parameters["cliques"]]
+            found = zip(cliques, enumerate(weights_of(parameters)), strict=True)
+            self._known[charge] = dict(reversed([*found]))  # of a clique that is there twice, the first
+        return self._known[charge]
+
+
+def _marginal(
+    entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema, bought: _Bought
+) -> RecordedMarginal:
     clique = schema.domain.canonical(entry["attributes"])
     groups = {name: _numbers(text) for name, text in entry.get("groups", {}).items()}
     for name, of in groups.items():
@@ -264,17 +286,15 @@ def _marginal(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Sch
             f"{math.prod(shape):,} cells by the schema of the receipt."
         )
     noise, scale, charge = _noise(entry, document, MarginalCounts.name)
-    weight = _weight(clique, charge, document)
+    weight = _weight(clique, charge, bought)
     return RecordedMarginal(clique, counts.reshape(shape) / weight, groups, noise, scale / weight, charge)
 
 
-def _weight(clique: Clique, charge: int, document: Mapping[str, Any]) -> int:
+def _weight(clique: Clique, charge: int, bought: _Bought) -> int:
     """What a record counts in the marginal that the charge bought."""
-    parameters = document["charges"][charge - 1]["parameters"]
-    bought = [tuple(one) for one in parameters["cliques"]]
-    if clique not in bought:
+    if clique not in bought.of(charge):
         raise ValueError(f"charge {charge} did not buy {', '.join(clique)}.")
-    return weights_of(parameters)[bought.index(clique)]
+    return bought.of(charge)[clique][1]
 
 
 def _averages(entry: Mapping[str, Any], document: Mapping[str, Any], schema: Schema) -> RecordedAverages:
@@ -306,12 +326,9 @@ def _require_bought(entry: Mapping[str, Any], document: Mapping[str, Any], descr
         raise ValueError(f"the functions are not those that charge {entry['charge']} bought.")
 
 
-def _require_once(marginals: Sequence[RecordedMarginal], document: Mapping[str, Any]) -> None:
+def _require_once(marginals: Sequence[RecordedMarginal], bought: _Bought) -> None:
     """Each marginal is there once, in the order of its charge."""
-    places = []
-    for marginal in marginals:
-        bought = [tuple(clique) for clique in document["charges"][marginal.charge - 1]["parameters"]["cliques"]]
-        places.append((marginal.charge, bought.index(marginal.clique)))
+    places = [(one.charge, bought.of(one.charge)[one.clique][0]) for one in marginals]
     if any(one >= other for one, other in itertools.pairwise(places)):
         raise ValueError("a marginal is there twice, or out of the order in which it was bought.")
 

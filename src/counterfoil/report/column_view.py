@@ -62,7 +62,7 @@ def released_shares(facts: ReleaseFacts, column: Column) -> np.ndarray:
 def _view(facts: ReleaseFacts, column: Column, changed: tuple[str, ...]) -> ColumnView:
     # Counts are of all records, and say nothing about rows that meet a condition.
     whole = condition_of(facts.receipt.document) is None
-    shares, noisy = released_shares(facts, column), noisy_shares(facts.answers, column.name) if whole else None
+    shares, noisy = released_shares(facts, column), noisy_shares(facts.counted, column.name) if whole else None
     bars, apart = bars_of(column, shares, noisy)
     return ColumnView(column, shares, noisy, bars, apart, _off_by(facts, column.name), changed)
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals
-from counterfoil.receipt.answers import RecordedAnswers
+from counterfoil.inference.pooled_marginal import CountedTogether, PooledMarginal
 
 DEVIATIONS = 2.0
 """Standard errors of the noise that an error bar reaches to each side."""
@@ -77,17 +76,16 @@ class NoisyShares:
         return max(possible - DEVIATIONS * error, 0.0), min(possible + DEVIATIONS * error, 1.0)
 
 
-def noisy_shares(answers: RecordedAnswers | None, name: str) -> NoisyShares | None:
+def noisy_shares(counted: CountedTogether | None, name: str) -> NoisyShares | None:
     """The noisy counts of a column: of the finest way in which its codes were counted, the most exact.
 
     None where it was never counted, or where no record can be told from the noise.
     """
-    known = [] if answers is None else pooled_marginals(answers, (name,))
-    if not known:
+    known = [] if counted is None else counted.pooled((name,))
+    if counted is None or not known:
         return None
     best: PooledMarginal = max(known, key=lambda pooled: (pooled.counts.size, -pooled.variance))
     records = best.total.value
     if records < 1:
         return None
-    error = best.total.covariance(best.total)
-    return NoisyShares(best.groups[name], best.counts, best.variance, records, error)
+    return NoisyShares(best.groups[name], best.counts, best.variance, records, counted.total_variance)

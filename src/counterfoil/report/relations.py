@@ -13,7 +13,6 @@ import numpy as np
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MeasuredBound
 from counterfoil.graphical_model.graphical_model import MANY_PAIRS
-from counterfoil.inference.pooled_marginal import counted_tables, pooled_marginals
 from counterfoil.marginals.no_relations import independence, real_pairs
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
@@ -99,7 +98,7 @@ def _source(facts: ReleaseFacts) -> str:
 
 
 def _measured_cliques(facts: ReleaseFacts) -> set[Clique]:
-    known = set() if facts.answers is None else {table.columns for table in counted_tables(facts.answers)}
+    known = set() if facts.counted is None else {table.columns for table in facts.counted.tables}
     if isinstance(facts.kept, Synthesis):
         bounds = facts.kept.error_bars.bounds
         known |= {clique for clique, own in bounds.items() if any(isinstance(one, MeasuredBound) for one in own)}
@@ -178,12 +177,13 @@ def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
 
     See `no_relations.independence`.
     """
-    if facts.answers is None:
+    counted = facts.counted
+    if facts.answers is None or counted is None:
         return []
-    pairs = {pair for table in counted_tables(facts.answers) for pair in itertools.combinations(table.columns, 2)}
+    pairs = {pair for table in counted.tables for pair in itertools.combinations(table.columns, 2)}
     domain, p_values = facts.answers.schema.domain, dict[Clique, float]()
     for pair in sorted(pairs, key=domain.axes):
-        known = [one for one in pooled_marginals(facts.answers, pair) if min(one.counts.shape) > 1]
+        known = [one for one in counted.pooled(pair) if min(one.counts.shape) > 1]
         if known:
             pooled = max(known, key=lambda one: (one.counts.size, -one.variance))
             p_values[pair] = independence(pooled.counts, pooled.variance)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.domain.layout import Layout
+from counterfoil.inference.pooled_marginal import CountedTogether
 from counterfoil.receipt.answers import RecordedAnswers, read_answers
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
@@ -109,6 +110,15 @@ class ReleaseFacts:
             ValueError: for answers that do not fit the charges or the schema.
         """
         return read_answers(self.receipt.document) if "answers" in self.receipt.document else None
+
+    @cached_property
+    def counted(self) -> CountedTogether | None:
+        """The noisy tables on the receipt, under their columns; None where it records no answers.
+
+        Raises:
+            ValueError: for answers that do not fit the charges or the schema.
+        """
+        return None if self.answers is None else CountedTogether(self.answers)
 
     @cached_property
     def codes(self) -> dict[str, np.ndarray]:
