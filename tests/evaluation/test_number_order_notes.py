@@ -88,3 +88,11 @@ def test_more_columns_than_are_compared_and_a_single_one_say_nothing():
     table = patients()
     wide = pd.concat([table, *(table["age"].rename(f"x{place}") for place in range(MOST_COLUMNS))], axis=1)
     assert orders(wide) == orders(table[["age"]]) == {}
+
+
+def test_an_order_that_ranges_give_where_both_are_known_is_none():
+    """A salary of 0 where no hours are worked is a salary below hours, but of no record that has both."""
+    rng = np.random.default_rng(1)
+    hours = np.where(rng.random(3000) < 0.6, rng.integers(1, 80, 3000), np.nan)
+    salary = np.where(np.isnan(hours), 0, rng.integers(500, 9000, 3000))
+    assert orders(pd.DataFrame({"hours": hours, "salary": salary})) == {}

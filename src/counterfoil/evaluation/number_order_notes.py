@@ -6,6 +6,7 @@ whatever a copy does; said are orders that rows would break whose columns had no
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -72,15 +73,18 @@ class NumberOrderCounts:
 
 
 def _broken_unless_related(numbers: np.ndarray) -> dict[tuple[int, int], float]:
-    """Which share of rows would have the first column above the second, were the two unrelated, where it is large."""
-    known = [np.sort(row[np.isfinite(row)]) for row in numbers]
-    found = {}
-    for first, ones in enumerate(known):
-        for last, others in enumerate(known):
-            if first != last and len(ones) and len(others):
-                above = float(np.searchsorted(others, ones, side="left").mean()) / len(others)
-                if above >= LEAST_BROKEN:
-                    found[first, last] = above
+    """Which share of rows would have the first column above the second, were the two unrelated, where it is large.
+
+    Of records that have both numbers: an income of 0 where no hours are worked is below none of them.
+    """
+    known, found = np.isfinite(numbers), {}
+    for first, last in itertools.permutations(range(len(numbers)), 2):
+        both = known[first] & known[last]
+        if both.any():
+            others = np.sort(numbers[last, both])
+            above = float(np.searchsorted(others, numbers[first, both], side="left").mean()) / len(others)
+            if above >= LEAST_BROKEN:
+                found[first, last] = above
     return found
 
 
