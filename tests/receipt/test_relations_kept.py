@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import pytest
 
-from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
+from counterfoil.receipt.relations_kept import noisy_looks, pairs_left_out, three_columns
 
 COLUMNS = [["age"], ["job"], ["pay"]]
 PAIRS = [["age", "job"], ["age", "pay"]]
@@ -72,6 +73,27 @@ def test_most_pairs_of_a_wide_table_were_not_counted(method, flag):
     assert flag in said
     together = pairs_left_out(receipt(method, WIDE, [["q0", "q1", "q2"]], CHAIN[:1]))
     assert "Of 190 pairs of columns 3 were" in together, "a triple counts its pairs"
+
+
+def looked_at(noise: float) -> dict[str, Any]:
+    """A chain that was counted pair by pair after a look at all pairs."""
+    everything = [list(pair) for pair in combinations([name for (name,) in WIDE], 2)]
+    document = receipt("aim", WIDE, everything, *([pair] for pair in CHAIN))
+    for charge, scale in zip(document["charges"], [9.0, noise] + [20.0] * len(CHAIN), strict=True):
+        charge["noise"] = {"kind": "discrete_gaussian", "scale": scale}
+    return document
+
+
+def test_a_look_at_all_pairs_with_much_noise_is_no_count_of_any():
+    said = pairs_left_out(looked_at(600.0))
+    assert "Of 190 pairs of columns 19 were counted well together" in said
+    assert "more than 4 times the noise" in said
+    assert noisy_looks(looked_at(600.0)) == {2}
+
+
+def test_pairs_that_were_counted_at_once_and_well_are_counted():
+    assert pairs_left_out(looked_at(30.0)) == ""
+    assert noisy_looks(receipt("direct", [["age", "job"], ["age", "pay"], ["job", "pay"]])) == frozenset()
 
 
 def test_a_pair_that_was_left_out_is_said_where_most_were_counted():

@@ -15,6 +15,7 @@ from counterfoil.graphical_model import graphical_model
 from counterfoil.inference import pooled_marginal
 from counterfoil.inference.contingency import chi2
 from counterfoil.receipt.answers import read_answers
+from counterfoil.report import pairs as pairs_module
 from counterfoil.report import relations as relations_module
 from counterfoil.report.noisy_shares import noisy_shares
 from counterfoil.report.relations import cramers_v, noise_tests, relations
@@ -116,6 +117,17 @@ def test_independent_columns_are_rarely_told_from_noise():
         tests = [one for one in noise_tests(ReleaseFacts.of(synthesis)) if one.pair != ("a", "b")]
         told += sum(one.exceeds_noise for one in tests)
     assert told <= 10
+
+
+def test_pairs_that_were_only_looked_at_are_not_shown_as_counted(monkeypatch):
+    facts = ReleaseFacts.of(released(Direct(), DOMAIN, rows_of(400)))
+    assert relations(facts).measured.sum() == 12
+    everything = frozenset(table.source.charge for table in facts.counted.tables)
+    for module in (relations_module, pairs_module):
+        monkeypatch.setattr(module, "noisy_looks", lambda document: everything)
+    assert relations(facts).measured.sum() == 0
+    assert "0 were counted together" in pairs_module.pairs(facts).lead
+    assert "the others only all at once, with so much noise" in pairs_module.pairs(facts).lead
 
 
 def test_the_tables_of_a_receipt_are_read_once_for_all_pairs_and_columns(monkeypatch):

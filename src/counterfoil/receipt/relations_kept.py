@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
@@ -12,6 +13,8 @@ from counterfoil.listing import first_few
 _MATTER = "asks for those that matter."
 _MOST_NAMED = 5
 """Sets that were left out."""
+_MUCH = 4
+"""Times the noise of pairs that were counted by themselves."""
 
 
 def three_columns(document: Mapping[str, Any]) -> str:
@@ -42,18 +45,25 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
 
     It is so of wide tables, of whose columns a tree joins each to few others. Where half of the pairs are counted, a
     relation of the others may be lost all the same: they are chosen by their error in counts of cells, in which a
-    correlation of .2 between two columns of many values is small.
+    correlation of .2 between two columns of many values is small. What only a look at all pairs counted is left out too.
     """
     flags = {"aim": "`--workload FILE`", "mst": "`--method aim --workload FILE`"}
     name = document.get("method", {}).get("name")
-    counted = [sorted(set(clique)) for clique in _counted(document)]
-    columns = len({one for clique in counted for one in clique})
+    looks = noisy_looks(document)
+    counted = [sorted(set(clique)) for clique in _counted(document, but=looks)]
+    columns = len({one for clique in _counted(document) for one in clique})
     pairs = len({pair for clique in counted for pair in combinations(clique, 2)})
     possible = columns * (columns - 1) // 2
     if name not in flags or not 0 < pairs < possible:
         return ""
     together = "1 was" if pairs == 1 else f"{pairs:,} were"
     remedy = _sets_left_out(document) or f"{flags[name]} {_MATTER}"
+    if looks:
+        return (
+            f"Of {possible:,} pairs of columns {together} counted well together. All were counted at once besides, with "
+            f"more than {_MUCH:g} times the noise, in which only strong relations show: relations of the others may be "
+            f"far weaker than in the table, or show where it has none. {remedy}"
+        )
     return (
         f"Of {possible:,} pairs of columns {together} counted together: relations of the others are only what these "
         f"imply, and may be far weaker than in the table, or show where it has none. {remedy}"
@@ -78,8 +88,25 @@ def _sets_left_out(document: Mapping[str, Any]) -> str:
     )
 
 
-def _counted(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The columns of each marginal that was counted."""
-    for charge in document.get("charges", ()):
-        if charge.get("query") == MarginalCounts.name:
+def noisy_looks(document: Mapping[str, Any]) -> frozenset[int]:
+    """The numbers of the charges, from 1, that counted most pairs at once, and with far more noise than any pair had
+    that was counted by itself: a relation that does not show there may be one all the same."""
+    counted = {
+        number: [clique for clique in charge["parameters"]["cliques"] if len(clique) > 1]
+        for number, charge in enumerate(document.get("charges", ()), 1)
+        if charge.get("query") == MarginalCounts.name
+    }
+    noise = {number: document["charges"][number - 1].get("noise", {}).get("scale", 0.0) for number in counted}
+    columns = len({name for cliques in counted.values() for clique in cliques for name in clique})
+    alone = max((noise[number] for number, cliques in counted.items() if len(cliques) == 1), default=math.inf)
+    most = columns * (columns - 1) / 4
+    return frozenset(
+        number for number, cliques in counted.items() if len(cliques) > max(most, 1) and noise[number] > _MUCH * alone
+    )
+
+
+def _counted(document: Mapping[str, Any], *, but: frozenset[int] = frozenset()) -> Iterator[tuple[str, ...]]:
+    """The columns of each marginal that was counted, but by the charges of these numbers."""
+    for number, charge in enumerate(document.get("charges", ()), 1):
+        if charge.get("query") == MarginalCounts.name and number not in but:
             yield from (tuple(clique) for clique in charge.get("parameters", {}).get("cliques", ()))

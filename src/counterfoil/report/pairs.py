@@ -7,6 +7,7 @@ import numpy as np
 from counterfoil.pictures.column_bars import share_text
 from counterfoil.pictures.pair_matrix import pair_matrix, step_words
 from counterfoil.pictures.svg import render
+from counterfoil.receipt.relations_kept import noisy_looks
 from counterfoil.report.relations import Relations, relations
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.report.section import ColorKey, Figure, NumberTable, Section
@@ -47,9 +48,12 @@ def _counted(facts: ReleaseFacts, found: Relations) -> str:
     counted = int(found.measured.sum()) // 2
     if counted == len(found.pairs):
         return "Each pair of columns was counted together in the real table, with noise."
+    others = "the others follow from the method's assumptions."
+    if noisy_looks(facts.receipt.document):
+        others = "the others only all at once, with so much noise that weak relations do not show."
     return (
         f"Of {len(found.pairs):,} pairs of columns, {counted:,} were counted together in the real table, with noise; "
-        "the others follow from the method's assumptions."
+        f"{others}"
     )
 
 

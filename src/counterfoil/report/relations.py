@@ -14,6 +14,7 @@ from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MeasuredBound
 from counterfoil.graphical_model.graphical_model import MANY_PAIRS
 from counterfoil.marginals.no_relations import independence, real_pairs
+from counterfoil.receipt.relations_kept import noisy_looks
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -98,10 +99,14 @@ def _source(facts: ReleaseFacts) -> str:
 
 
 def _measured_cliques(facts: ReleaseFacts) -> set[Clique]:
-    known = set() if facts.counted is None else {table.columns for table in facts.counted.tables}
+    looks = noisy_looks(facts.receipt.document)
+    tables = [] if facts.counted is None else facts.counted.tables
+    known = {table.columns for table in tables if table.source.charge not in looks}
+    looked_at = {table.columns for table in tables} - known
     if isinstance(facts.kept, Synthesis):
         bounds = facts.kept.error_bars.bounds
-        known |= {clique for clique, own in bounds.items() if any(isinstance(one, MeasuredBound) for one in own)}
+        measured = {clique for clique, own in bounds.items() if any(isinstance(one, MeasuredBound) for one in own)}
+        known |= measured - looked_at
     return {clique for clique in known if len(clique) > 1}
 
 

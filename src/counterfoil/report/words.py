@@ -8,7 +8,7 @@ import numpy as np
 
 from counterfoil.pictures.column_bars import share_text
 from counterfoil.pictures.labels import short
-from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
+from counterfoil.receipt.relations_kept import noisy_looks, pairs_left_out, three_columns
 from counterfoil.receipt.schema_check import warnings_by_column
 from counterfoil.report.column_view import column_views
 from counterfoil.report.relations import noise_tests, relations
@@ -149,8 +149,11 @@ def _assumed(facts: ReleaseFacts) -> list[str]:
         strong.append(pair_named(names))
     if not strong:
         return []
+    counted = (
+        "counted together with much noise alone" if noisy_looks(facts.receipt.document) else "never counted together"
+    )
     return [
-        "whether these relations are real, which were never counted together and follow from others by assumption: "
+        f"whether these relations are real, which were {counted} and follow from others by assumption: "
         f"{_listed(strong, 8)}."
     ]
 
