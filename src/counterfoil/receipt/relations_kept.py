@@ -45,7 +45,7 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
 
     It is so of wide tables, of whose columns a tree joins each to few others. Where half of the pairs are counted, a
     relation of the others may be lost all the same: they are chosen by their error in counts of cells, in which a
-    correlation of .2 between two columns of many values is small. What only a look at all pairs counted is left out too.
+    correlation of .2 between two columns of many values is small. A look at all pairs with much noise counts none.
     """
     flags = {"aim": "`--workload FILE`", "mst": "`--method aim --workload FILE`"}
     name = document.get("method", {}).get("name")
@@ -60,8 +60,8 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
     remedy = _sets_left_out(document) or f"{flags[name]} {_MATTER}"
     if looks:
         return (
-            f"Of {possible:,} pairs of columns {together} counted well together. All were counted at once besides, with "
-            f"more than {_MUCH:g} times the noise, in which only strong relations show: relations of the others may be "
+            f"Of {possible:,} pairs of columns {together} counted well together. All were counted at once besides, "
+            f"with more than {_MUCH:g} times the noise, in which only strong relations show: those of the others may be "
             f"far weaker than in the table, or show where it has none. {remedy}"
         )
     return (
