@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from command_line import SCHEMA, Office, make_office, write_people
 from counterfoil import synthesize
-from counterfoil.publishing import release_folder
+from counterfoil.publishing import readme, release_folder
 from counterfoil.publishing.checksums import files_in, write_checksums
 from counterfoil.publishing.release_check import release_problems, unvouched_files
 from counterfoil.publishing.release_folder import publish
@@ -100,6 +100,17 @@ def test_the_readme_says_what_it_must(office: Office) -> None:
         pairs = {(row["column_1"], row["column_2"]) for row in csv.DictReader(file)}
     for one, other in pairs:
         assert f"{one} with {other}" in words
+
+
+def test_the_readme_names_the_pairs_that_were_counted_well(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert office.synth("--out", "all/", method="mst").status == 0
+    with Path("all/noisy_tables/pairs.csv").open(newline="") as file:
+        pairs = sorted({(row["column_1"], row["column_2"]) for row in csv.DictReader(file)})
+    monkeypatch.setattr(readme, "noisy_looks", lambda document: frozenset({1}))
+    monkeypatch.setattr(readme, "pairs_counted_well", lambda document: {frozenset(pairs[0])})
+    assert office.synth("--out", "out/", method="mst").status == 0
+    words = " ".join(Path("out/README.md").read_text().split())
+    assert f"(`noisy_tables/pairs.csv`), 1 of them well: {' with '.join(pairs[0])}." in words
 
 
 def test_the_readme_says_how_spreadsheets_open_a_csv_file(office: Office) -> None:

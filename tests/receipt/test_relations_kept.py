@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from counterfoil.receipt.relations_kept import noisy_looks, pairs_left_out, three_columns
+from counterfoil.receipt.relations_kept import noisy_looks, pairs_counted_well, pairs_left_out, three_columns
 
 COLUMNS = [["age"], ["job"], ["pay"]]
 PAIRS = [["age", "job"], ["age", "pay"]]
@@ -89,6 +89,7 @@ def test_a_look_at_all_pairs_with_much_noise_is_no_count_of_any():
     assert "Of 190 pairs of columns 19 were counted well together" in said
     assert "more than 4 times the noise" in said
     assert noisy_looks(looked_at(600.0)) == {2}
+    assert pairs_counted_well(looked_at(600.0)) == {frozenset(pair) for pair in CHAIN}
 
 
 def test_pairs_that_were_counted_at_once_and_well_are_counted():

@@ -82,5 +82,6 @@ def test_other_names_are_none(name: str) -> None:
 
 def test_nothing_is_said_of_columns_that_keep_their_zeros() -> None:
     assert zeros_lost(Schema((ZIP, Categorical("code", ("007",))))) == ""
+    assert zeros_lost(Schema((Integer("has_phone", 0, 1),))) == "", "a flag is no code"
     many = Schema(tuple(Integer(f"code_{i}", 0, 9) for i in range(10)))
     assert "code_7 and 2 more may have some" in zeros_lost(many)

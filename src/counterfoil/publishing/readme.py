@@ -10,7 +10,7 @@ from typing import Any
 from counterfoil.listing import first_few
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
-from counterfoil.receipt.relations_kept import pairs_left_out, three_columns
+from counterfoil.receipt.relations_kept import noisy_looks, pairs_counted_well, pairs_left_out, three_columns
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 from counterfoil.schema import Schema
 from counterfoil.schema.categorical import Categorical
@@ -167,9 +167,14 @@ def _kept(contents: Contents) -> Iterator[str]:
     if noisy is not None and noisy.columns:
         yield f"Counted with noise, and followed by the rows: {noisy.columns} single columns (`{ONE_WAY}`)."
     if noisy is not None and noisy.pairs:
-        shown = ", ".join(f"{plain(one, most=40)} with {plain(other, most=40)}" for one, other in noisy.pairs[:20])
-        rest = f", and {len(noisy.pairs) - 20:,} more" if len(noisy.pairs) > 20 else ""
-        yield f"Counted together with noise: {len(noisy.pairs):,} pairs of columns (`{PAIRS}`): {shown}{rest}."
+        listed, pairs = f"Counted together with noise: {len(noisy.pairs):,} pairs of columns (`{PAIRS}`)", noisy.pairs
+        if noisy_looks(contents.document):
+            well = pairs_counted_well(contents.document)
+            pairs = tuple(pair for pair in noisy.pairs if frozenset(pair) in well)
+            listed += f", {len(pairs):,} of them well"
+        shown = ", ".join(f"{plain(one, most=40)} with {plain(other, most=40)}" for one, other in pairs[:20])
+        rest = f", and {len(pairs) - 20:,} more" if len(pairs) > 20 else ""
+        yield f"{listed}: {shown}{rest}."
     if noisy is None and contents.model != "points":
         yield "The receipt records no counts; what was asked of the real table is listed there."
     rules = len(contents.schema.rules) + len(contents.schema.zeros)

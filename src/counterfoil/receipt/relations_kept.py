@@ -50,9 +50,8 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
     flags = {"aim": "`--workload FILE`", "mst": "`--method aim --workload FILE`"}
     name = document.get("method", {}).get("name")
     looks = noisy_looks(document)
-    counted = [sorted(set(clique)) for clique in _counted(document, but=looks)]
     columns = len({one for clique in _counted(document) for one in clique})
-    pairs = len({pair for clique in counted for pair in combinations(clique, 2)})
+    pairs = len(pairs_counted_well(document))
     possible = columns * (columns - 1) // 2
     if name not in flags or not 0 < pairs < possible:
         return ""
@@ -61,8 +60,8 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
     if looks:
         return (
             f"Of {possible:,} pairs of columns {together} counted well together. All were counted at once besides, "
-            f"with more than {_MUCH:g} times the noise, in which only strong relations show: those of the others may be "
-            f"far weaker than in the table, or show where it has none. {remedy}"
+            f"with more than {_MUCH:g} times the noise, in which only strong relations show: those of the others may "
+            f"be far weaker than in the table, or show where it has none. {remedy}"
         )
     return (
         f"Of {possible:,} pairs of columns {together} counted together: relations of the others are only what these "
@@ -103,6 +102,12 @@ def noisy_looks(document: Mapping[str, Any]) -> frozenset[int]:
     return frozenset(
         number for number, cliques in counted.items() if len(cliques) > max(most, 1) and noise[number] > _MUCH * alone
     )
+
+
+def pairs_counted_well(document: Mapping[str, Any]) -> set[frozenset[str]]:
+    """The pairs that were counted together by something else than a noisy look at all of them."""
+    cliques = _counted(document, but=noisy_looks(document))
+    return {frozenset(pair) for clique in cliques for pair in combinations(sorted(set(clique)), 2)}
 
 
 def _counted(document: Mapping[str, Any], *, but: frozenset[int] = frozenset()) -> Iterator[tuple[str, ...]]:

@@ -27,12 +27,13 @@ def may_be_code(column: str) -> bool:
 def zeros_lost(schema: Schema) -> str:
     """A sentence on columns of integers whose names are those of codes; empty where there are none.
 
-    It is for storages of texts alone: where a column has a type, its numbers have no zeros to lose.
+    It is for storages of texts alone: where a column has a type, its numbers have no zeros to lose. A flag such as
+    has_phone, of 0 and 1, is no code.
     """
     named = [
         column.name
         for column in schema.synthesized
-        if isinstance(column, Integer) and not column.digits and may_be_code(column.name)
+        if isinstance(column, Integer) and not column.digits and column.upper > 1 and may_be_code(column.name)
     ]
     if not named:
         return ""
