@@ -319,6 +319,8 @@ def test_tails_that_are_noise_are_not_told() -> None:
         ({"lower": 1.0, "upper": 1000.0, "codes": ((1, 400), (1000, 600))}, False),
         ({"lower": 1.0, "upper": 1000.0, "records": 0}, False),
         ({"lower": 1.0, "upper": 1000.0, "missing": 800}, False),  # rents, of those who pay one
+        ({"name": "tx_id", "lower": 9_960_000.0, "upper": 9_965_000.0}, True),
+        ({"name": "tx_id", "lower": 0.0, "upper": 100.0}, False),
     ],
 )
 def test_what_may_number_the_rows_is_asked_about(facts: dict[str, Any], asked: bool) -> None:

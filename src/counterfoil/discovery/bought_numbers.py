@@ -15,6 +15,7 @@ from counterfoil.discovery.bought_facts import NO_RANGE, STANDARD_ERRORS, Bought
 from counterfoil.discovery.bought_missing import missing_facts
 from counterfoil.discovery.outwards import integers, reals
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
+from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
@@ -116,7 +117,8 @@ def _points(column: DiscoveredColumn, given: Mapping[str, Any], undivided: Integ
 
 
 def may_number_rows(column: DiscoveredColumn) -> bool:
-    """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records.
+    """Whether a column of integers, none of which shows by itself, spans about as many of them as there are records,
+    or more where its name is an identifier's: few bounds are close to numbers that begin far from zero.
 
     A number of rows is missing nowhere.
     """
@@ -125,6 +127,7 @@ def may_number_rows(column: DiscoveredColumn) -> bool:
     if column.lower is None or column.upper is None:
         return False
     least, most = _AS_MANY
+    most = math.inf if may_name_somebody(column.name) else most
     return column.records > 0 and least <= (column.upper - column.lower + 1) / column.records <= most
 
 

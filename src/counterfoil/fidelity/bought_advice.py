@@ -220,8 +220,8 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
     """On numbers that may be something else."""
     if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
         yield (
-            f"About as many whole numbers as rows lie between the bounds of {', '.join(numbered)}. Where such a column "
-            f'numbers the rows, write kind = "identifier" in {out} in place of its facts.'
+            f"As many whole numbers as rows, or more, lie between the bounds of {', '.join(numbered)}. Where such a "
+            f'column numbers the rows, write kind = "identifier" in {out} in place of its facts.'
         )
     signs = made.discovered.signs
     reals = [one.name for one in made.schema.columns if one.kind == "real" and one.name in _voted(made)]

@@ -88,8 +88,11 @@ class Integer(NumberColumn):
             raise self.mistake("`edges` must increase, with at least one value in each bin")
 
     def _check_points(self) -> None:
-        if not all(self.lower <= point <= self.upper for point in self.points):
-            raise self.mistake("`points` must lie between `lower` and `upper`")
+        if beyond := [point for point in self.points if not self.lower <= point <= self.upper]:
+            raise self.mistake(
+                f"`points` must lie between `lower` and `upper`; found {beyond[0]}. Widen them, or, where it stands "
+                f'for no number, list it in `missing_values`; few codes can be `kind = "categorical"` with `ordered = true`'
+            )
         if len({*self.points}) != len(self.points):
             raise self.mistake("`points` must differ from each other")
         if off := [point for point in self.points if (point - self.lower) % self.step]:

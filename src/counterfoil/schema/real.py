@@ -90,8 +90,11 @@ class Real(NumberColumn):
             raise self.mistake(f"numbers near the bounds have no {self.decimals} digits after the point; give fewer")
         if self.edges and (len(self.edges) < 2 or (self.edges[0], self.edges[-1]) != (self.lower, self.upper)):
             raise self.mistake("the first of `edges` must be `lower` and the last one `upper`")
-        if not all(self.lower <= point <= self.upper for point in self.points):
-            raise self.mistake("`points` must lie between `lower` and `upper`")
+        if beyond := [point for point in self.points if not self.lower <= point <= self.upper]:
+            raise self.mistake(
+                f"`points` must lie between `lower` and `upper`; found {beyond[0]:g}. Widen them, or, where it stands "
+                "for no number, list it in `missing_values`"
+            )
         if len({*self.points}) != len(self.points):
             raise self.mistake("`points` must differ from each other")
         if self.step:
