@@ -91,7 +91,8 @@ class Integer(NumberColumn):
         if beyond := [point for point in self.points if not self.lower <= point <= self.upper]:
             raise self.mistake(
                 f"`points` must lie between `lower` and `upper`; found {beyond[0]}. Widen them, or, where it stands "
-                f'for no number, list it in `missing_values`; few codes can be `kind = "categorical"` with `ordered = true`'
+                "for no number, list it in `missing_values`; a few codes are an ordered category as well "
+                '(`kind = "categorical"`, `ordered = true`)'
             )
         if len({*self.points}) != len(self.points):
             raise self.mistake("`points` must differ from each other")
