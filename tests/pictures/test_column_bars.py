@@ -49,6 +49,16 @@ def test_bars_are_as_long_as_their_shares():
     assert widths / widths[0] == pytest.approx(shares / shares[0], abs=0.002)
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "label"), [(1900, 2020, ">1940<"), (0, 9000, ">4,000<"), (1000, 20000, ",000<")]
+)
+def test_years_on_an_axis_have_no_commas(first, last, label):
+    ends = np.linspace(first, last, 13)
+    picture = drawn(histogram(ends[:-1], ends[1:], np.full(12, 1 / 12)))
+    assert label in picture
+    assert ">1,9" not in picture
+
+
 def test_error_bars_stand_where_they_are_known():
     shares = np.array([0.5, 0.3, 0.2])
     known = np.array([0.4, np.nan, 0.1]), np.array([0.6, np.nan, 0.3])

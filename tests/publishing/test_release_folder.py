@@ -143,6 +143,19 @@ def test_the_readme_says_which_values_pandas_takes_for_missing(office: Office) -
         assert (said in readme) is (form == "csv"), readme[:2000]
 
 
+def test_the_readme_says_where_codes_have_no_zeros(office: Office) -> None:
+    """By 01 of a region a table is joined with others, and 1 joins with none of them."""
+    lines = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text("\n".join([f"{lines[0]},region", *(f"{line},01" for line in lines[1:])]) + "\n")
+    codes = '[columns.region]\nkind = "integer"\nlower = 1\nupper = 16\ndigits = 2\n'
+    Path("people.toml").write_text(f"{Path('people.toml').read_text()}{codes}")
+    for form, said in (("parquet", "They stand here as numbers, without them"), ("csv", "drops the zeros unless")):
+        assert office.synth("--out", f"{form}/", "--format", form, method="mst").status == 0
+        readme = " ".join(Path(f"{form}/README.md").read_text().split())
+        assert "region (2 digits)" in readme
+        assert said in readme
+
+
 def test_points_are_written_too(office: Office) -> None:
     Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))
     Path("places.toml").write_text(POINTS)

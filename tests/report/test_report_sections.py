@@ -165,6 +165,11 @@ def test_bars_at_bounds_are_said_to_hold_what_lies_beyond(facts):
             "The first bar also holds values below -20,000, and the last bar those above 200,000.",
             None,
         ),
+        (
+            Integer("born", 1920, 2010),
+            "The first bar also holds values below 1920, and the last bar those above 2010.",
+            None,
+        ),
         (Integer("n", 3, 3), "The bar also holds values below 3 and above 3.", None),
         (
             Real("x", 0.0, 1.5, decimals=1, points=(0.0, 1.5), bins=2),

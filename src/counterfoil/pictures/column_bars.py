@@ -17,6 +17,8 @@ HEIGHT = 150
 _GAPS = 45.0
 FINEST = 300.0
 """Bins can't be drawn as wide as they are where all together are so many times wider than the narrowest."""
+_WHOLE_TICKS = 10.0
+"""An axis as long as this has ticks at whole numbers."""
 
 
 def category_bars(
@@ -96,8 +98,11 @@ def histogram(
     for record, left, right in zip(records, (lefts * factor).tolist(), (rights * factor).tolist(), strict=True):
         record |= {"left": left, "right": right, "middle": (left + right) / 2, "zero": 0}
     kind = "temporal" if temporal else "quantitative"
+    axis = flush_axis(float(rights[-1]) if len(rights) and not temporal else 0.0)
+    if not temporal and len(rights) and are_of_four_digits(float(lefts[0]), float(rights[-1])):
+        axis |= {"format": "d"}
     across = {
-        "axis": flush_axis(float(rights[-1]) if len(rights) and not temporal else 0.0),
+        "axis": axis,
         "scale": {"type": "utc", "nice": False} if temporal else {"nice": False, "zero": False},
         "title": unit or None,
     }
@@ -122,6 +127,11 @@ def histogram(
         mark = {"type": "rule", "color": INK, "strokeWidth": 1}
         layers.append({"transform": [{"filter": "datum.known"}], "mark": mark, "encoding": line})
     return Drawing({"data": {"values": records}, "layer": layers, "width": WIDTH - 52, "height": HEIGHT})
+
+
+def are_of_four_digits(lower: float, upper: float) -> bool:
+    """Whether numbers from one to the other may be years, which nobody writes as 1,984; some are whole."""
+    return bool(lower >= 1000 and upper < 10_000 and upper - lower >= _WHOLE_TICKS)
 
 
 def is_even(lefts: np.ndarray, rights: np.ndarray) -> bool:

@@ -15,6 +15,7 @@ from counterfoil.receipt.text import cost_sentences, good_for, protection_senten
 from counterfoil.schema import Schema
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.integer import Integer
 from counterfoil.synthesis.csv_writing import delimiter_of
 
 README, REPORT = "README.md", "report.html"
@@ -124,11 +125,21 @@ def _what(contents: Contents, name: str) -> str:
     if name != contents.table:
         return _WHAT.get(name, "a part of the release")
     if not name.endswith(".csv"):
-        return "the synthetic rows"
+        return f"the synthetic rows{_zeros(contents, 'They stand here as numbers, without them')}"
     comma = delimiter_of(contents.schema.columns) == ";"
     encoding = contents.schema.encoding.replace("utf-", "UTF-")
     signs, also = ("semicolons", _COMMAS) if comma else ("commas", "")
-    return f"the synthetic rows{_AS_CSV.format(encoding=encoding, signs=signs, also=also)}{_in_pandas(contents)}"
+    written = _AS_CSV.format(encoding=encoding, signs=signs, also=also)
+    return f"the synthetic rows{written}{_in_pandas(contents)}{_zeros(contents, _AS_TEXT)}"
+
+
+def _zeros(contents: Contents, where: str) -> str:
+    """That codes begin with zeros, as 01 of a region does, by which tables are joined; empty where none do."""
+    codes = [column for column in contents.schema.columns if isinstance(column, Integer) and column.digits]
+    if not codes:
+        return ""
+    named = first_few([f"{plain(one.name, most=40)} ({one.digits} digits)" for one in codes], _MOST_LOST)
+    return f"; codes are filled up with zeros in the real table: {named}. {where}"
 
 
 def _in_pandas(contents: Contents) -> str:
@@ -149,6 +160,7 @@ _AS_CSV = (
     "wrong letters, and has to import it (in Excel: Data, From Text/CSV)"
 )
 _COMMAS = " and commas in numbers"
+_AS_TEXT = "They are here too, and `pandas.read_csv` drops the zeros unless `dtype` says `str`"
 _MOST_LOST = 4
 _MISSING_IN_PANDAS = frozenset(
     (

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from counterfoil.pictures.column_bars import are_of_four_digits
 from counterfoil.pictures.labels import short
 from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
@@ -23,7 +24,7 @@ def beyond_bounds(column: Column, bars: Bars) -> str:
     if clamping is None:
         return ""
     low, high = (_bar_of(bars, code) for code in clamping.codes)
-    lower, upper = (_as_on_axes(bound) for bound in (clamping.lower, clamping.upper))
+    lower, upper = _as_on_axes(clamping.lower, clamping.upper)
     if low and low == high:
         return f"The {low} also holds values below {lower} and above {upper}."
     if low and high:
@@ -34,9 +35,11 @@ def beyond_bounds(column: Column, bars: Bars) -> str:
     return ""
 
 
-def _as_on_axes(bound: str) -> str:
-    """A bound as the axes of pictures spell numbers: thousands apart by commas."""
-    return re.sub(r"^-?\d{4,}(?=$|\.)", lambda found: f"{int(found[0]):,}", bound)
+def _as_on_axes(*bounds: str) -> list[str]:
+    """Bounds as the axes of pictures spell numbers: thousands apart by commas, but for years."""
+    if all(re.fullmatch(r"\d{4}", bound) for bound in bounds) and are_of_four_digits(*map(float, bounds)):
+        return [*bounds]
+    return [re.sub(r"^-?\d{4,}(?=$|\.)", lambda found: f"{int(found[0]):,}", bound) for bound in bounds]
 
 
 def _bar_of(bars: Bars, code: int) -> str:
