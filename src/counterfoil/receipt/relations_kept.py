@@ -91,7 +91,7 @@ def noisy_looks(document: Mapping[str, Any]) -> frozenset[int]:
     """The numbers of the charges, from 1, that counted most pairs at once, and with far more noise than any pair had
     that was counted by itself: a relation that does not show there may be one all the same."""
     counted = {
-        number: [clique for clique in charge["parameters"]["cliques"] if len(clique) > 1]
+        number: [clique for clique in charge.get("parameters", {}).get("cliques", ()) if len(clique) > 1]
         for number, charge in enumerate(document.get("charges", ()), 1)
         if charge.get("query") == MarginalCounts.name
     }
