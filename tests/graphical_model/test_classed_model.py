@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.domain import Domain
+from counterfoil.domain.domain import CLASS, Domain
 from counterfoil.graphical_model import classed_model
 from counterfoil.graphical_model.classed_model import (
-    CLASS,
     ClassedModel,
     cliques_of,
     coarsening_with_class,

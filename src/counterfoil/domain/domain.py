@@ -8,6 +8,9 @@ from functools import cached_property
 
 Clique = tuple[str, ...]
 
+CLASS = "\0class"
+"""The name of an attribute that nobody sees, which no source's column may have."""
+
 
 @dataclass(frozen=True)
 class Domain:

@@ -10,13 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.domain import Clique, Domain
+from counterfoil.domain.domain import CLASS, Clique, Domain
 from counterfoil.graphical_model import graphical_model
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.table_model import TableModel
-
-CLASS = "\0class"
-"""The attribute's name, which is no column's."""
 
 
 def with_class(domain: Domain, classes: int) -> Domain:

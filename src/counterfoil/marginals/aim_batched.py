@@ -36,9 +36,9 @@ import numpy as np
 from counterfoil.accounting.filter import GaussianFilter
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.domain.domain import Clique
+from counterfoil.domain.domain import CLASS, Clique
 from counterfoil.graphical_model import junction_tree
-from counterfoil.graphical_model.classed_model import CLASS, columns_of
+from counterfoil.graphical_model.classed_model import columns_of
 from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal

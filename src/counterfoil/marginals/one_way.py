@@ -13,8 +13,8 @@ from counterfoil.curator.answer_log import LostAnswer
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.domain import Clique, Domain
-from counterfoil.graphical_model.classed_model import CLASS, coarsening_with_class, with_class
+from counterfoil.domain.domain import CLASS, Clique, Domain
+from counterfoil.graphical_model.classed_model import coarsening_with_class, with_class
 from counterfoil.graphical_model.doubtful_tails import without_doubtful_tails
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.graphical_model import GraphicalModel

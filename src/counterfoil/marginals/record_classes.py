@@ -22,8 +22,8 @@ import numpy as np
 
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.queries.marginal import MarginalCounts
-from counterfoil.domain.domain import Clique, Domain
-from counterfoil.graphical_model.classed_model import CLASS, with_class
+from counterfoil.domain.domain import CLASS, Clique, Domain
+from counterfoil.graphical_model.classed_model import with_class
 from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.hidden_classes import class_shares, energies, pair_of
 from counterfoil.graphical_model.junction_tree import megabytes

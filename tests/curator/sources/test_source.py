@@ -34,6 +34,7 @@ from counterfoil.curator.sources.file_source import connection, even_batches
 from counterfoil.curator.sources.frame_source import FrameSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import Source, TableBatch, value_of
+from counterfoil.domain.domain import CLASS
 
 SECRET = "zebra"
 
@@ -390,6 +391,7 @@ def test_a_column_of_a_type_that_arrow_lacks_is_refused_when_it_is_read() -> Non
         (pl.LazyFrame({"a": [1]}), r"collected, not lazy.* found LazyFrame"),
         (pd.DataFrame([[1, 2]], columns=["ward", "ward"]), "two columns are called 'ward'"),
         (pa.Table.from_arrays([pa.array([1])] * 2, ["ward", "ward"]), "two columns are called 'ward'"),
+        (pd.DataFrame([[1, 2]], columns=["ward", CLASS]), "column 2 has the name of hidden classes"),
         (
             pd.DataFrame({"a": [1]}, index=pd.MultiIndex.from_tuples([(1, 2)], names=["ward", "ward"])),
             "two columns are called 'ward'",

@@ -9,6 +9,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from counterfoil.curator.errors import SourceError
+from counterfoil.domain.domain import CLASS
 from counterfoil.schema.header import are_values, may_be_a_record
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.spelling import is_duration
@@ -119,7 +120,7 @@ class Source(Protocol):
 
 
 def unique_names(names: Sequence[object], where: str) -> tuple[str, ...]:
-    """The names as texts; raises SourceError when one is empty or repeated."""
+    """The names as texts; raises SourceError when one is empty, repeated, or that of hidden classes of records."""
     texts = tuple(str(name) for name in names)
     for position, text in enumerate(texts, 1):
         if not text.strip():
@@ -127,6 +128,8 @@ def unique_names(names: Sequence[object], where: str) -> tuple[str, ...]:
             raise SourceError(
                 f"{where}: column {position} has no name. Give every column a name.{index * (position == 1)}"
             )
+        if text == CLASS:
+            raise SourceError(f"{where}: column {position} has the name of hidden classes, {text!r}. Rename it.")
         if text in texts[: position - 1]:
             if are_values(texts) or may_be_a_record(texts):  # the first record, perhaps: its values are not shown
                 raise SourceError(
