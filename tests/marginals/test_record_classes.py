@@ -105,10 +105,11 @@ def test_where_single_pairs_say_all_the_rounds_go_on():
     assert taken(with_look) == 0
 
 
-def test_nothing_is_asked_of_few_columns_nor_where_noise_hides_all_nor_of_a_model_that_has_no_room():
+def test_nothing_is_asked_of_few_columns_nor_where_noise_hides_all_nor_of_a_model_that_has_no_room_nor_of_one_class():
     assert not looks(released(moved_together(FEWEST_COLUMNS - 1), 3.0, rounds=2)[1])
     assert not looks(released(moved_together(), 0.05, rounds=2)[1])
     assert not looks(released(moved_together(), 3.0, rounds=2, max_model_size=0.05)[1])
+    assert not looks(released(moved_together(), 3.0, rounds=1, classes=1)[1])
 
 
 def test_a_look_costs_less_where_noise_is_small():

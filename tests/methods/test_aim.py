@@ -83,6 +83,9 @@ def test_what_is_refused_costs_nothing(variant, aim, budget, rows, message):
     [
         ({"rounds": 0}, "`rounds` and `batch` must be at least 1"),
         ({"batch": 0}, "`rounds` and `batch` must be at least 1"),
+        ({"rounds": 2.5}, "`rounds` must be a whole number. Found 2.5"),
+        ({"batch": None}, "`batch` must be a whole number. Found None"),
+        ({"classes": True}, "`classes` must be a whole number. Found True"),
         ({"max_model_size": 0.0}, "`max_model_size` must be positive and finite"),
         ({"entropy_weight": float("inf")}, "`entropy_weight` must be positive and finite"),
         ({"variant": "adaptive"}, "adaptive"),
@@ -92,6 +95,11 @@ def test_what_is_refused_costs_nothing(variant, aim, budget, rows, message):
 def test_parameters_out_of_range(parameters, message):
     with pytest.raises(ValueError, match=message):
         AIM(**parameters)
+
+
+def test_a_parameter_that_is_a_number_of_numpy_does_not_end_a_release_that_was_paid_for():
+    made = released(AIM(rounds=2, max_model_size=np.float32(8.0)), TRIPLE, DEPENDENT)
+    assert made.receipt.document["method"]["parameters"]["max_model_size"] == 8.0
 
 
 @pytest.mark.parametrize("variant", AIMVariant)

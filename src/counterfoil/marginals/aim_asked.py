@@ -55,7 +55,8 @@ class Asked:
             more than join all columns.
         focus: a column whose pairs with all others are measured before any rounds, or None.
         rows: how many rows the user asks for; None for about as many as there are records.
-        classes: how many hidden classes of records may explain how the columns of a wide table go together; 0 for none.
+        classes: how many hidden classes of records may explain how the columns of a wide table go together; 0 or 1 for
+            none.
     """
 
     curator: Curator

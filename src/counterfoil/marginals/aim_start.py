@@ -94,7 +94,7 @@ def _with_columns(asked: Asked, account: FilterAccount) -> Begun:
 def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
     """Classes of the records, where they explain more than the pairs that the rounds would measure."""
     columns = len(asked.curator.domain.attributes)
-    if columns < FEWEST_COLUMNS or not asked.classes:
+    if columns < FEWEST_COLUMNS or asked.classes < 2:
         return Start(begun.estimator, 0.0)
     rounds = rounds_allowed(asked, account, begun.candidates, begun.estimator.fit([]), begun.left)
     before, share = OF_ROUNDS * (1 - begun.left / account.divisible), SHARE * begun.left / account.divisible

@@ -51,7 +51,7 @@ class AIM(Method):
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
         classes: how many hidden classes of records may explain how the columns of a table of 25 and more go together,
-            where they explain more than single pairs do; 0 for none. Not in the published variant, nor with a focus.
+            where they explain more than single pairs do; 0 or 1 for none. Not in the published variant, nor with a focus.
 
     Source: McKenna, Mullins, Sheldon and Miklau 2022, "AIM: an adaptive and iterative mechanism for differentially
     private synthetic data" (arXiv 2201.12677).
@@ -74,6 +74,10 @@ class AIM(Method):
         object.__setattr__(self, "variant", AIMVariant(self.variant))
         if self.focus is not None and self.variant is AIMVariant.PUBLISHED:
             raise ValueError("The published variant has no `focus`: leave it out, or use the batched one.")
+        for name, number in (("rounds", self.rounds), ("batch", self.batch), ("classes", self.classes)):
+            whole = isinstance(number, int) and not isinstance(number, bool)
+            if not whole and (name, number) != ("rounds", None):
+                raise ValueError(f"`{name}` must be a whole number. Found {number!r}.")
         if (self.rounds is not None and self.rounds < 1) or self.batch < 1:
             raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
         if self.classes < 0:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.files import sha256_of, write_text
@@ -101,7 +103,7 @@ class Receipt:
             "program": versions(),
             "private": curator.randomness.private,
             "source": curator.source_name,
-            "method": {"name": method, "parameters": json.loads(json.dumps(dict(parameters)))},
+            "method": {"name": method, "parameters": _plain(parameters)},
             **({} if released == "table" else {"released": released}),
             "neighboring_relation": curator.relation.value,
             **({"public_groups": list(curator.neighbors.groups)} if curator.neighbors.groups else {}),
@@ -270,6 +272,18 @@ class Receipt:
     def _require_unsigned(self, what: str) -> None:
         if "signature" in self.document:
             raise ValueError(f"A signed receipt stays as it is. Found {what} to add to one: sign it last.")
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """`parameters` as JSON; numbers of numpy are plain ones: what was paid for must not be lost by a type."""
+
+    def number(value: object) -> object:
+        if isinstance(value, np.generic):
+            return value.item()
+        raise TypeError(f"Parameters must be plain values. Found {type(value).__name__}.")
+
+    plain: dict[str, Any] = json.loads(json.dumps(dict(parameters), default=number))
+    return plain
 
 
 def _costs(curator: Curator) -> dict[str, Any]:
