@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
+import itertools
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from counterfoil.publishing import noisy_tables as module
 from counterfoil.publishing.noisy_tables import COUNTS, ONE_WAY, PAIRS, alike, noisy_tables
 from counterfoil.receipt.answers import RecordedAnswers, RecordedMarginal
 from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
@@ -183,3 +185,16 @@ def test_tables_are_compared_but_for_rounding(after: str, same: bool) -> None:
     before = ROW.format("12.345", "3.000", "5.880", "1 2")
     assert alike(f"table\n{before}", f"table\n{after}") is same
     assert alike(f"table\n{after}", f"table\n{before}") is same
+
+
+def test_pairs_of_a_look_at_all_of_them_give_way_to_those_that_were_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = Schema(tuple(Boolean(f"c{i}") for i in range(26)))
+    look = [
+        RecordedMarginal(pair, np.zeros((2, 2), dtype=np.int64), {}, "discrete_gaussian", 9.0, 1)
+        for pair in itertools.combinations(wide.domain.attributes, 2)
+    ]
+    last = RecordedMarginal(("c24", "c25"), np.ones((2, 2), dtype=np.int64), {}, "discrete_gaussian", 1.0, 2)
+    monkeypatch.setattr(module, "MOST_ROWS", 8)
+    made = noisy_tables(RecordedAnswers(wide, (*look, last), (), (), None))
+    assert made.pairs == (("c0", "c1"), ("c24", "c25"))
+    assert made.left_out == 323

@@ -12,6 +12,7 @@ import io
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ import pyarrow as pa
 from counterfoil.domain.domain import Clique
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.inference.pooled_marginal import CountedTable, counted_tables
-from counterfoil.receipt.answers import RecordedAnswers
+from counterfoil.receipt.answers import AT_ONCE, RecordedAnswers
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
@@ -42,7 +43,7 @@ COUNTS = ("noisy_count", "standard_error", "half_width_95", "charges")
 """The columns that follow the names and values."""
 
 MOST_ROWS = 500_000
-"""Rows of the table of pairs; of more, the smallest pairs are kept."""
+"""Rows of the table of pairs; of more, the smallest pairs are kept, first those that were not counted in a look at all."""
 
 LEVEL = 0.95
 _FIGURES = re.compile(r",(-?\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),([\d ]+)\n")
@@ -160,8 +161,14 @@ def _averaged(names: Clique, groups: tuple[np.ndarray, ...], tables: Sequence[Co
 
 
 def _smallest(pairs: Sequence[Averaged]) -> list[Averaged]:
-    """As many pairs as fit, the smallest first, in their old order."""
-    order = sorted(range(len(pairs)), key=lambda place: pairs[place].counts.size)
+    """As many pairs as fit, the smallest first, in their old order; last those of which a look at all pairs is all."""
+    together = Counter(charge for one in pairs for charge in {table.source.charge for table, _ in one.parts})
+
+    def rank(place: int) -> tuple[bool, int]:
+        one = pairs[place]
+        return all(together[table.source.charge] >= AT_ONCE for table, _ in one.parts), one.counts.size
+
+    order = sorted(range(len(pairs)), key=rank)
     sizes = np.cumsum([pairs[place].counts.size for place in order])
     kept = {place for place, so_far in zip(order, sizes, strict=True) if so_far <= MOST_ROWS}
     return [pair for place, pair in enumerate(pairs) if place in kept]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,11 @@ KINDS = ("discrete_gaussian", "discrete_laplace")
 """Noises around the exact answer, whatever it is."""
 
 MOST_CELLS = 1_000_000
-"""Cells that a receipt records; of more, the smallest marginals are kept."""
+"""Cells that a receipt records; of more, the smallest marginals are kept, first those of single columns."""
+
+AT_ONCE = 300
+"""Marginals of one answer. Where it has so many, each says least of its columns and is kept last: a look at all pairs of
+a wide table has more cells than all that is measured after it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +232,14 @@ def _groups(query: MarginalCounts, clique: Clique) -> dict[str, Any]:
 def _smallest(marginals: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """As many marginals as a receipt holds, the smallest first, in their old order."""
     sizes = [entry["values"].count(" ") + 1 for entry in marginals]
+    together = Counter(entry["charge"] for entry in marginals)
+
+    def rank(place: int) -> tuple[bool, bool, int]:
+        entry = marginals[place]
+        return len(entry["attributes"]) > 1, together[entry["charge"]] >= AT_ONCE, sizes[place]
+
     kept, cells = set(), 0
-    for place in sorted(range(len(sizes)), key=sizes.__getitem__):
+    for place in sorted(range(len(sizes)), key=rank):
         cells += sizes[place]
         if cells > MOST_CELLS:
             break
