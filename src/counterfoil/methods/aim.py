@@ -51,7 +51,8 @@ class AIM(Method):
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
         classes: how many hidden classes of records may explain how the columns of a table of 25 and more go together,
-            where they explain more than single pairs do; 0 or 1 for none. Not in the published variant, nor with a focus.
+            where they explain more than single pairs do; below 2 for none. Not in the published variant, nor with a
+            focus.
 
     Source: McKenna, Mullins, Sheldon and Miklau 2022, "AIM: an adaptive and iterative mechanism for differentially
     private synthetic data" (arXiv 2201.12677).

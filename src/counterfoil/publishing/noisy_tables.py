@@ -43,7 +43,7 @@ COUNTS = ("noisy_count", "standard_error", "half_width_95", "charges")
 """The columns that follow the names and values."""
 
 MOST_ROWS = 500_000
-"""Rows of the table of pairs; of more, the smallest pairs are kept, first those that were not counted in a look at all."""
+"""Rows of the table of pairs; of more, the smallest pairs are kept, and last those of a look at all pairs."""
 
 LEVEL = 0.95
 _FIGURES = re.compile(r",(-?\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),([\d ]+)\n")

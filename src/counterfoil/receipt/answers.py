@@ -38,8 +38,8 @@ MOST_CELLS = 1_000_000
 """Cells that a receipt records; of more, the smallest marginals are kept, first those of single columns."""
 
 AT_ONCE = 300
-"""Marginals of one answer. Where it has so many, each says least of its columns and is kept last: a look at all pairs of
-a wide table has more cells than all that is measured after it."""
+"""Marginals of one answer. Where it has so many, each says least of its columns and is kept last: a look at all pairs
+of a wide table has more cells than all that is measured after it."""
 
 
 @dataclass(frozen=True, eq=False)
