@@ -847,7 +847,7 @@ def test_times_of_day_that_a_storage_has_are_no_texts_that_are_too_various(offic
 
 
 def test_what_is_left_out_beside_a_stated_ignore_is_not_said_to_have_the_name_of_an_identifier(office: Office) -> None:
-    """Times and codes were identifiers by their names, as tables of that kind leave out what the stated `ignore` lacks."""
+    """Times and codes were identifiers by their names: such tables leave out what the stated `ignore` lacks."""
     frame = pd.DataFrame({"seen": [f"code {row}" for row in range(ROWS)], "arm": [row % 2 for row in range(ROWS)]})
     frame["phone"] = frame["note"] = frame["seen"]
     frame.to_parquet("t.parquet")

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from counterfoil.receipt.relations_kept import noisy_looks, pairs_counted_well, pairs_left_out, three_columns
+from counterfoil.marginals.record_classes import FEWEST_COLUMNS
+from counterfoil.receipt.relations_kept import (
+    FEWEST_LOOKED_AT,
+    noisy_looks,
+    pairs_counted_well,
+    pairs_left_out,
+    three_columns,
+)
 
 COLUMNS = [["age"], ["job"], ["pay"]]
 PAIRS = [["age", "job"], ["age", "pay"]]
@@ -75,26 +82,36 @@ def test_most_pairs_of_a_wide_table_were_not_counted(method, flag):
     assert "Of 190 pairs of columns 3 were" in together, "a triple counts its pairs"
 
 
-def looked_at(noise: float) -> dict[str, Any]:
-    """A chain that was counted pair by pair after a look at all pairs."""
-    everything = [list(pair) for pair in combinations([name for (name,) in WIDE], 2)]
-    document = receipt("aim", WIDE, everything, *([pair] for pair in CHAIN))
-    for charge, scale in zip(document["charges"], [9.0, noise] + [20.0] * len(CHAIN), strict=True):
-        charge["noise"] = {"kind": "discrete_gaussian", "scale": scale}
-    return document
+MANY = [[f"q{i}"] for i in range(FEWEST_LOOKED_AT)]
+EVERYTHING = [[one, other] for (one,), (other,) in combinations(MANY, 2)]
+ONE_BY_ONE = [[pair] for pair in CHAIN]
 
 
-def test_a_look_at_all_pairs_with_much_noise_is_no_count_of_any():
-    said = pairs_left_out(looked_at(600.0))
-    assert "Of 190 pairs of columns 19 were counted well together" in said
-    assert "more than 4 times the noise" in said
-    assert noisy_looks(looked_at(600.0)) == {2}
-    assert pairs_counted_well(looked_at(600.0)) == {frozenset(pair) for pair in CHAIN}
+def test_a_look_at_all_pairs_is_no_count_that_the_rows_follow():
+    looked = receipt("aim", MANY, EVERYTHING, EVERYTHING, *ONE_BY_ONE, classes_taken=0)
+    said = pairs_left_out(looked)
+    assert "Of 300 pairs of columns 19 were counted by themselves. All were counted at once besides" in said
+    assert "may be far weaker than in the table" in said
+    assert noisy_looks(looked) == {2, 3}
+    assert pairs_counted_well(looked) == {frozenset(pair) for pair in CHAIN}
+    assert "300 pairs of columns none was counted by themselves" in pairs_left_out(receipt("aim", MANY, EVERYTHING))
+    assert "left out 18 of" in pairs_left_out(receipt("aim", MANY, EVERYTHING, CHAIN[:1], workload=CHAIN))
 
 
-def test_pairs_that_were_counted_at_once_and_well_are_counted():
-    assert pairs_left_out(looked_at(30.0)) == ""
-    assert noisy_looks(receipt("direct", [["age", "job"], ["age", "pay"], ["job", "pay"]])) == frozenset()
+def test_relations_that_classes_hold_are_called_so():
+    said = pairs_left_out(receipt("aim", MANY, EVERYTHING, EVERYTHING, *ONE_BY_ONE, classes_taken=16))
+    assert "300 pairs of columns 19 were counted by themselves: relations of the others are what 16 hidden" in said
+    assert "far weaker" not in said
+
+
+def test_pairs_that_were_all_counted_by_themselves_or_by_another_method_are_counted():
+    assert pairs_left_out(receipt("aim", MANY, EVERYTHING, *[[pair] for pair in EVERYTHING])) == ""
+    assert noisy_looks(receipt("direct", MANY, EVERYTHING)) == frozenset()
+    assert noisy_looks(receipt("aim", MANY, EVERYTHING[: len(MANY) - 1])) == frozenset(), "of a focus with each other"
+
+
+def test_aim_looks_at_tables_that_are_as_wide():
+    assert FEWEST_COLUMNS == FEWEST_LOOKED_AT
 
 
 def test_a_pair_that_was_left_out_is_said_where_most_were_counted():

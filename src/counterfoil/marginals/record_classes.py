@@ -249,7 +249,7 @@ class _Compared:
             return False
         left = self.whole - self.pairs
         nearly_all = left > 2 * self.of_whole and self.whole - self.classes <= _LEFT * left
-        return nearly_all or self.classes - self.pairs >= AHEAD * self.whole
+        return nearly_all or self.classes - max(self.pairs, 0.0) - self.of_pairs >= AHEAD * self.whole
 
     @property
     def is_unclear(self) -> bool:

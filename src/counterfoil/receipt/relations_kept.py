@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,8 +12,8 @@ from counterfoil.listing import first_few
 _MATTER = "asks for those that matter."
 _MOST_NAMED = 5
 """Sets that were left out."""
-_MUCH = 4
-"""Times the noise of pairs that were counted by themselves."""
+FEWEST_LOOKED_AT = 25
+"""Columns of a table in which AIM looks for hidden classes of records, where all pairs are counted in one query."""
 
 
 def three_columns(document: Mapping[str, Any]) -> str:
@@ -45,27 +44,38 @@ def pairs_left_out(document: Mapping[str, Any]) -> str:
 
     It is so of wide tables, of whose columns a tree joins each to few others. Where half of the pairs are counted, a
     relation of the others may be lost all the same: they are chosen by their error in counts of cells, in which a
-    correlation of .2 between two columns of many values is small. A look at all pairs with much noise counts none.
+    correlation of .2 between two columns of many values is small. What a look at all pairs has is not counted.
     """
     flags = {"aim": "`--workload FILE`", "mst": "`--method aim --workload FILE`"}
     name = document.get("method", {}).get("name")
-    looks = noisy_looks(document)
     columns = len({one for clique in _counted(document) for one in clique})
     pairs = len(pairs_counted_well(document))
     possible = columns * (columns - 1) // 2
-    if name not in flags or not 0 < pairs < possible:
+    looks = noisy_looks(document)
+    if name not in flags or not (pairs or looks) or pairs >= possible:
         return ""
-    together = "1 was" if pairs == 1 else f"{pairs:,} were"
+    together = ("none was", "1 was")[pairs] if pairs < 2 else f"{pairs:,} were"
     remedy = _sets_left_out(document) or f"{flags[name]} {_MATTER}"
     if looks:
-        return (
-            f"Of {possible:,} pairs of columns {together} counted well together. All were counted at once besides, "
-            f"with more than {_MUCH:g} times the noise, in which only strong relations show: those of the others may "
-            f"be far weaker than in the table, or show where it has none. {remedy}"
-        )
+        return f"Of {possible:,} pairs of columns {together} counted by themselves{_others(document)} {remedy}"
     return (
         f"Of {possible:,} pairs of columns {together} counted together: relations of the others are only what these "
         f"imply, and may be far weaker than in the table, or show where it has none. {remedy}"
+    )
+
+
+def _others(document: Mapping[str, Any]) -> str:
+    """What the relations of pairs are that were counted in a look at all of them alone."""
+    taken = document["method"].get("parameters", {}).get("classes_taken", 0)
+    if taken:
+        return (
+            f": relations of the others are what {taken:,} hidden classes of records say of them, which were fitted to "
+            "noisy counts of all pairs, and may be weaker than in the table."
+        )
+    return (
+        ". All were counted at once besides, with much noise, to see whether hidden classes of records explain them. "
+        "The rows do not follow these counts: relations of the others are only what the counted ones imply, and may be "
+        "far weaker than in the table, or show where it has none."
     )
 
 
@@ -74,7 +84,7 @@ def _sets_left_out(document: Mapping[str, Any]) -> str:
     workload = document.get("method", {}).get("parameters", {}).get("workload")
     if not isinstance(workload, list):
         return ""
-    counted = [set(clique) for clique in _counted(document)]
+    counted = [set(clique) for clique in _counted(document, but=noisy_looks(document))]
     asked = [list(clique) for clique in workload if len(set(clique)) > 1]
     left = [clique for clique in asked if not any(set(clique) <= columns for columns in counted)]
     if not left:
@@ -88,20 +98,24 @@ def _sets_left_out(document: Mapping[str, Any]) -> str:
 
 
 def noisy_looks(document: Mapping[str, Any]) -> frozenset[int]:
-    """The numbers of the charges, from 1, that counted most pairs at once, and with far more noise than any pair had
-    that was counted by itself: a relation that does not show there may be one all the same."""
-    counted = {
-        number: [clique for clique in charge.get("parameters", {}).get("cliques", ()) if len(clique) > 1]
-        for number, charge in enumerate(document.get("charges", ()), 1)
-        if charge.get("query") == MarginalCounts.name
-    }
-    noise = {number: document["charges"][number - 1].get("noise", {}).get("scale", 0.0) for number in counted}
-    columns = len({name for cliques in counted.values() for clique in cliques for name in clique})
-    alone = max((noise[number] for number, cliques in counted.items() if len(cliques) == 1), default=math.inf)
-    most = columns * (columns - 1) / 4
+    """The numbers of the charges, from 1, in which AIM counted all pairs at once to look for hidden classes of records.
+
+    Each pair then has far more noise than one that was counted by itself, and the rows follow the classes alone: a
+    relation that does not show there may be one all the same. What AIM's model follows has a query for each marginal.
+    """
+    if document.get("method", {}).get("name") != "aim":
+        return frozenset()
     return frozenset(
-        number for number, cliques in counted.items() if len(cliques) > max(most, 1) and noise[number] > _MUCH * alone
+        number
+        for number, charge in enumerate(document.get("charges", ()), 1)
+        if charge.get("query") == MarginalCounts.name and _is_look(charge.get("parameters", {}).get("cliques", ()))
     )
+
+
+def _is_look(cliques: Sequence[Sequence[str]]) -> bool:
+    columns = len({name for clique in cliques for name in clique})
+    pairs = columns * (columns - 1) // 2
+    return columns >= FEWEST_LOOKED_AT and len(cliques) == pairs and all(len(clique) == 2 for clique in cliques)
 
 
 def pairs_counted_well(document: Mapping[str, Any]) -> set[frozenset[str]]:
