@@ -124,7 +124,8 @@ def test_a_look_costs_less_where_noise_is_small():
 @pytest.mark.parametrize(
     ("seen", "ahead", "unclear"),
     [
-        (_Compared(classes=0.5, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), True, False),
+        (_Compared(classes=0.5, pairs=0.2, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), True, False),
+        (_Compared(classes=0.5, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, True),
         (_Compared(classes=0.4, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, True),
         (_Compared(classes=0.25, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, True),
         (_Compared(classes=0.15, pairs=0.3, whole=1.0, of_classes=0.01, of_pairs=0.1, of_whole=0.1), False, False),
