@@ -1,0 +1,244 @@
+"""Questions that were not asked: a column has one value in exactly the records in which an earlier one has some.
+
+NOT PRIVATE. A survey asks only the unemployed whether they look for work, and codes the others -1. A copy has
+unemployed rows with -1 and others without it. Rules keep to it, and cost nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.sum_notes import as_named
+from counterfoil.listing import first_few
+from counterfoil.schema import Schema
+from counterfoil.schema.boolean import Boolean
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.expression import Expression
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.placement import Placement
+
+MOST_COLUMNS = 300
+"""Wider tables are not asked: each column is compared with each."""
+MOST_CODES = 200
+"""Of a column that may say which records are skipped."""
+MOST_SKIPPED = 20
+"""Categories of a column of which each may stand for a question that was not asked; of a column with more, and of
+numbers, the first and the last value, and missing cells."""
+_LEAST = 0.01
+"""The share of the records that are skipped, or asked, and fewer of them are not looked at."""
+_SCREENED = 1000
+"""Records of a batch that are compared before all of them are: most pairs of columns fail there."""
+_NO_CHANCE = 14.0
+"""Minus the log of the probability, one in a million, that chance makes any of the values compared a skipped one."""
+_MOST_LISTED = 6
+"""Values in a condition; one that would need more is hardly one that people know."""
+_MOST_NAMED = 4
+
+_ELSEWHERE = (Placement.BELOW, Placement.ABOVE)
+
+Value = tuple[str, int]
+"""A column and one of its codes."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A value that exactly the records of some codes of another column have.
+
+    Args:
+        value: the column, and its code.
+        gate: the other column.
+        codes: of the other column.
+    """
+
+    value: Value
+    gate: str
+    codes: tuple[int, ...]
+
+
+class SkipCounts:
+    """Which values some codes of another column had so far, and no other code, batch by batch."""
+
+    def __init__(self, schema: Schema):
+        columns = {column.name: column for column in schema.synthesized}
+        exact = {name: column for name, column in columns.items() if _is_exact(column)}
+        self._columns = exact if len(exact) <= MOST_COLUMNS else {}
+        self._gates = [name for name, column in self._columns.items() if column.size <= MOST_CODES]
+        known = [zeros.columns for zeros in schema.zeros]
+        known += [
+            tuple(itertools.chain.from_iterable(Expression(text, columns).columns for text in texts if text))
+            for texts in ((rule.condition, rule.then) for rule in schema.rules)
+        ]
+        self._known = {frozenset(pair) for names in known for pair in itertools.combinations(names, 2)}
+        # One code more than there are, the last, is for cells that have no place, or lie beyond a bound.
+        self._counts = {name: np.zeros(column.size + 1, dtype=np.int64) for name, column in self._columns.items()}
+        self._with: dict[tuple[Value, str], np.ndarray] | None = None
+        self._tried = 0
+
+    def add(self, batch: RawBatch) -> None:
+        """Compares the records of a batch."""
+        codes = {name: self._codes(name, batch) for name in self._columns if name in batch.cells}
+        if self._with is None:
+            pairs = [(value, gate) for value in self._values(codes) for gate in self._gates if gate != value[0]]
+            self._tried = len(pairs)
+            self._with = {
+                (value, gate): np.zeros_like(self._counts[gate])
+                for value, gate in pairs
+                if frozenset((value[0], gate)) not in self._known
+            }
+        readable = {pair: own for pair, own in self._with.items() if pair[0][0] in codes and pair[1] in codes}
+        for most in sorted({min(_SCREENED, batch.rows), batch.rows}):
+            some = {name: own[:most] for name, own in codes.items()}
+            readable = self._compared(readable, some, keep=most < batch.rows)
+        self._with = readable
+        for name, own in codes.items():
+            self._counts[name] += np.bincount(own, minlength=len(self._counts[name]))
+
+    def _codes(self, name: str, batch: RawBatch) -> np.ndarray:
+        cells, none = batch.cells[name], len(self._counts[name]) - 1
+        return np.where((cells.codes < 0) | np.isin(cells.placements, _ELSEWHERE), none, cells.codes)
+
+    def _values(self, codes: dict[str, np.ndarray]) -> Iterator[Value]:
+        """Those that may stand for no answer, and that neither few nor nearly all of the records have."""
+        for name, own in codes.items():
+            column, shares = self._columns[name], np.bincount(own) / max(len(own), 1)
+            kept = column.size - (column.missing_code is not None)
+            few = isinstance(column, Categorical) and kept <= MOST_SKIPPED
+            may = range(kept) if few else sorted({0, kept - 1})
+            for code in (*may, *(() if column.missing_code is None else (column.missing_code,))):
+                if code < len(shares) and _LEAST <= shares[code] <= 1 - _LEAST:
+                    yield name, code
+
+    def _compared(
+        self, before: dict[tuple[Value, str], np.ndarray], codes: dict[str, np.ndarray], *, keep: bool
+    ) -> dict[tuple[Value, str], np.ndarray]:
+        """The pairs of which each code of the gate has the value always or never; with their counts as `before` where
+        these records will be compared again (`keep`)."""
+        all_of = {gate: np.bincount(codes[gate], minlength=len(self._counts[gate])) for _, gate in before}
+        found = {}
+        for value, group in itertools.groupby(before.items(), key=lambda pair: pair[0][0]):
+            has = codes[value[0]] == value[1]
+            for (_, gate), counts in group:
+                now = counts + np.bincount(codes[gate][has], minlength=len(counts))
+                whole = self._counts[gate] + all_of[gate]
+                if np.all((now == 0) | (now == whole)):
+                    found[value, gate] = counts if keep else now
+        return found
+
+    def notes(self) -> Iterator[ColumnNote]:
+        """One for all columns that the same codes of one column skip, with the same value."""
+        groups: dict[tuple[str, tuple[int, ...], str], list[Skipped]] = {}
+        for skipped in self._found():
+            column = self._columns[skipped.value[0]]
+            label = "" if skipped.value[1] == column.missing_code else column.labels[skipped.value[1]]
+            groups.setdefault((skipped.gate, skipped.codes, label), []).append(skipped)
+        for group in groups.values():
+            if condition := self._condition(group[0].gate, group[0].codes):
+                others = np.setdiff1d(np.flatnonzero(self._counts[group[0].gate][:-1]), group[0].codes)
+                elsewhere = self._condition(group[0].gate, tuple(others.tolist())) or f"not ({condition})"
+                yield ColumnNote(group[0].value[0], "skipped", self._text(group, condition, elsewhere), len(group))
+
+    def _found(self) -> Iterator[Skipped]:
+        """Of each column the value that one other column skips by, of these the first; not of a column of which that
+        one says more than this value, nor of two that skip each other's, nor of two that are missing together, of which
+        `AbsentCounts` says so."""
+        order = {name: place for place, name in enumerate(self._columns)}
+        sure = {pair: counts for pair, counts in (self._with or {}).items() if self._is_no_chance(pair, counts)}
+        values = Counter((value[0], gate) for value, gate in sure)
+        taken: set[str] = set()
+        for (value, gate), counts in sorted(sure.items(), key=lambda pair: order[pair[0][1]]):
+            codes = tuple(np.flatnonzero(counts).tolist())
+            missing = (value[1], *codes) == (self._columns[value[0]].missing_code, self._columns[gate].missing_code)
+            back = (gate, value[0]) in values and order[gate] > order[value[0]]
+            if values[value[0], gate] == 1 and not (missing or back) and value[0] not in taken and self._asks(value):
+                taken.add(value[0])
+                yield Skipped(value, gate, codes)
+
+    def _asks(self, value: Value) -> bool:
+        """Whether records without the value have several others: one other alone follows, which is said elsewhere."""
+        counts = self._counts[value[0]].copy()
+        counts[value[1]] = 0
+        return bool((counts > 0).sum() > 1)
+
+    def _is_no_chance(self, pair: tuple[Value, str], counts: np.ndarray) -> bool:
+        """Whether so many records of each code of the gate would not all have the value, or all have another one."""
+        whole = self._counts[pair[1]]
+        share = counts.sum() / max(whole.sum(), 1)
+        if not _LEAST <= share <= 1 - _LEAST or counts[-1] or not self._tried:
+            return False
+        seen = whole[whole > 0]
+        logs = np.logaddexp(seen * np.log(share), seen * np.log1p(-share))
+        return bool(-logs.sum() > _NO_CHANCE + np.log(self._tried))
+
+    def _condition(self, gate: str, codes: tuple[int, ...]) -> str:
+        """What the records of these codes have in common, as an expression; empty where that is long."""
+        column, name = self._columns[gate], as_named(gate)
+        seen = np.flatnonzero(self._counts[gate][:-1]).tolist()
+        if column.missing_code in codes or column.missing_code in seen:
+            missing = f"{name} is missing"
+            if codes == (column.missing_code,):
+                return missing
+            if len(seen) - len(codes) == 1 and column.missing_code not in codes:
+                return f"not ({missing})"
+        kept = [code for code in seen if code != column.missing_code]
+        inside = [code for code in codes if code != column.missing_code]
+        others = [code for code in kept if code not in inside]
+        stated = self._stated(column, inside, others)
+        if stated and column.missing_code in codes:
+            return f"{name} is missing or {name} {stated}"
+        if stated and column.missing_code in seen:
+            return f"not ({name} is missing) and {name} {stated}"
+        return stated and f"{name} {stated}"
+
+    @staticmethod
+    def _stated(column: Column, inside: list[int], others: list[int]) -> str:
+        """What follows the name of the column."""
+        if isinstance(column, Integer) and inside and others:
+            if max(inside) < min(others):
+                return f"< {column.labels[min(others)]}"
+            if min(inside) > max(others):
+                return f">= {column.labels[min(inside)]}"
+        if not inside or min(len(inside), len(others)) > _MOST_LISTED:
+            return ""
+        listed, negated = (inside, False) if len(inside) <= len(others) else (others, True)
+        constants = [_constant(column, code) for code in listed]
+        if len(constants) == 1:
+            return f"{'!=' if negated else '=='} {constants[0]}"
+        return f"{'not in' if negated else 'in'} ({', '.join(constants)})" if constants else ""
+
+    def _text(self, group: list[Skipped], condition: str, elsewhere: str) -> str:
+        name, code = group[0].value
+        column, of = self._columns[name], as_named(name)
+        missing = code == column.missing_code
+        value = "missing" if missing else f'"{column.labels[code]}"'
+        then = f"{of} is missing" if missing else f"{of} == {_constant(column, code)}"
+        back = f"not ({of} is missing)" if missing else f"{of} != {_constant(column, code)}"
+        others = [one.value[0] for one in group[1:]]
+        more = f"; the like is true of {first_few(others, _MOST_NAMED, between=', ')}" if others else ""
+        return (
+            f"it is {value} in exactly the records with `{condition}`{more}. Rows of a copy will not keep to it. Where "
+            f'a question is asked of some alone, add rules: if = "{condition}", then = "{then}", and if = '
+            f'"{elsewhere}", then = "{back}".'
+        )
+
+
+def _is_exact(column: Column) -> bool:
+    """Whether each code is one value that an expression can name."""
+    if isinstance(column, Categorical):
+        return not column.other and not any(mark in label for label in column.labels for mark in "'\"")
+    if isinstance(column, Integer):
+        lows, highs = column.ranges
+        return bool(np.array_equal(lows, highs, equal_nan=True))
+    return isinstance(column, Boolean) and not column.labeled
+
+
+def _constant(column: Column, code: int) -> str:
+    label = column.labels[code]
+    return f"'{label}'" if isinstance(column, Categorical) else label

@@ -1,0 +1,142 @@
+"""Questions that were not asked of some: what `check` says of them, against brute force over the table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from counterfoil import Schema
+from counterfoil.evaluation import skip_notes
+from counterfoil.evaluation.schema_report import check_without_privacy
+
+SCHEMA = """
+name = "survey"
+[columns.age]
+kind = "integer"
+lower = 0
+upper = 99
+[columns.work]
+kind = "categorical"
+values = ["1", "2", "3", "4"]
+missing = true
+[columns.seeking]
+kind = "integer"
+lower = -1
+upper = 3
+[columns.months]
+kind = "integer"
+lower = -1
+upper = 48
+[columns.hours]
+kind = "integer"
+lower = 0
+upper = 80
+missing = true
+[columns.vote]
+kind = "categorical"
+values = ["-1", "a", "b", "c"]
+"""
+
+
+def survey(rows: int = 2000, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    age, work = rng.integers(0, 100, rows), rng.integers(1, 5, rows)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "work": work.astype(str),
+            "seeking": np.where(work == 2, rng.integers(0, 4, rows), -1),
+            "months": np.where(work == 2, rng.integers(0, 49, rows), -1),
+            "hours": pd.array(np.where(np.isin(work, [1, 4]), rng.integers(0, 81, rows), -9), "Int64"),
+            "vote": np.where(age < 18, "-1", rng.choice(["a", "b", "c"], rows)),
+        }
+    ).replace({"hours": {-9: pd.NA}})
+
+
+def skipped(table: pd.DataFrame, more: str = "") -> dict[str, str]:
+    report = check_without_privacy(table, Schema.from_toml(SCHEMA + more))
+    return {note.column: note.text for note in report.notes if note.kind == "skipped"}
+
+
+def test_values_that_another_column_skips_by_are_said_with_the_rules_that_keep_them() -> None:
+    found = skipped(survey())
+    assert set(found) == {"seeking", "hours", "vote"}
+    assert "\"-1\" in exactly the records with `work != '2'`; the like is true of months." in found["seeking"]
+    assert 'if = "work != \'2\'", then = "seeking == -1"' in found["seeking"]
+    assert 'if = "work == \'2\'", then = "seeking != -1"' in found["seeking"]
+    assert "it is missing in exactly the records with `work in ('2', '3')`" in found["hours"]
+    assert "with `age < 18`" in found["vote"]
+    assert 'if = "age >= 18", then = "vote != \'-1\'"' in found["vote"]
+
+
+def test_the_rules_that_are_advised_can_be_written_and_end_the_note() -> None:
+    text = skipped(survey())["seeking"]
+    rules = [one.split('"')[0] for one in text.split('if = "')[1:]]
+    thens = [one.split('"')[0] for one in text.split('then = "')[1:]]
+    assert len(rules) == len(thens) == 2
+    more = "".join(f'[[rules]]\nif = "{one}"\nthen = "{then}"\n' for one, then in zip(rules, thens, strict=True))
+    assert "seeking" not in skipped(survey(), more)
+
+
+@pytest.mark.parametrize("place", [0, 999, 1000, 1999])
+@pytest.mark.parametrize("way", ["asked", "not asked"])
+def test_one_record_that_is_otherwise_is_enough(place: int, way: str) -> None:
+    table = survey()
+    table.loc[place, "work"] = "2" if way == "asked" else "3"
+    table.loc[place, ["seeking", "months"]] = -1 if way == "asked" else 2
+    assert "seeking" not in skipped(table)
+    assert "vote" in skipped(table)
+
+
+def test_few_records_say_nothing() -> None:
+    assert skipped(survey(24)) == {}
+
+
+def test_missing_cells_of_the_other_column_are_one_of_its_values() -> None:
+    table = survey()
+    table.loc[table["work"] == "3", "work"] = None
+    found = skipped(table)
+    assert "`work is missing or work != '2'`" in found["seeking"]
+    assert "`work is missing or work == '2'`" in found["hours"]
+
+
+def test_columns_that_follow_or_are_missing_together_are_said_elsewhere() -> None:
+    table = survey()
+    table["vote"] = np.where(table["age"] < 18, "-1", "a")  # follows from the age
+    table.loc[table["hours"].isna(), "work"] = None
+    assert not {"vote", "hours"} & set(skipped(table))
+
+
+def test_batches_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    whole = skipped(survey())
+    survey().to_csv(tmp_path / "survey.csv", index=False)
+    monkeypatch.setattr(skip_notes, "_SCREENED", 7)
+    report = check_without_privacy(tmp_path / "survey.csv", Schema.from_toml(SCHEMA))
+    assert {note.column: note.text for note in report.notes if note.kind == "skipped"} == whole
+
+
+TWO = """
+name = "t"
+[columns.gate]
+kind = "categorical"
+values = ["a", "b", "c", "d"]
+[columns.asked]
+kind = "categorical"
+values = ["x", "y", "z"]
+"""
+
+
+@given(st.integers(0, 2**16), st.sampled_from([0.0, 0.0, 0.002]), st.integers(1, 3))
+def test_what_is_said_is_true_and_all_that_is_true_is_said(seed: int, noise: float, skips: int) -> None:
+    rng = np.random.default_rng(seed)
+    gate = rng.integers(0, 4, 400)
+    asked = np.where(gate < skips, 0, rng.integers(1, 3, 400))
+    asked = np.where(rng.random(400) < noise, rng.integers(0, 3, 400), asked)
+    table = pd.DataFrame({"gate": np.array(list("abcd"))[gate], "asked": np.array(list("xyz"))[asked]})
+    with_x = set(table["gate"][table["asked"] == "x"])
+    exact = not with_x & set(table["gate"][table["asked"] != "x"])
+    report = check_without_privacy(table, Schema.from_toml(TWO))
+    assert [note.column for note in report.notes if note.kind == "skipped"] == (["asked"] if exact else [])
