@@ -2,6 +2,7 @@
 
 Run: python -m benchmarks.wide_tables [--columns 48] [--rows 80000] [--epsilon 0.3 1 3 10] [--runs 3]
      [--files a.csv b.csv ...], tables in place of the made one, whose ranges and categories are taken for public
+     [--strongest], in place of releases: how strong the strongest direction of all pairs is
 
 In the made table six hidden numbers move all columns, of which half are reals and half have six values; its schema is
 known. Beside AIM stands AIM without classes (`AIM(classes=0)`), and MST. Figures are those of
@@ -28,6 +29,7 @@ import counterfoil as cf
 from counterfoil.schema import Categorical, Column, Integer, Real
 
 METHODS = {"aim": cf.AIM(), "aim, no classes": cf.AIM(classes=0), "mst": cf.MST()}
+BLOCKS = 8
 FEW = 64
 """Whole numbers up to so many values are integers of a schema that is taken for public."""
 HIDDEN, NOISE = 6, 2.0
@@ -65,10 +67,14 @@ def as_if_public(table: pd.DataFrame) -> cf.Schema:
     return cf.Schema(tuple(known))
 
 
+def _read(file: Path) -> pd.DataFrame:
+    real = pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file, low_memory=False)
+    return real.convert_dtypes()
+
+
 def rows_of(file: Path, schema: cf.Schema | None, epsilons: list[float], runs: int) -> Iterator[dict]:
     """The figures of one table, one row for each release."""
-    real = pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file, low_memory=False)
-    real = real.convert_dtypes()
+    real = _read(file)
     schema = schema or as_if_public(real)
     for epsilon in epsilons:
         for method, run in itertools.product(METHODS, range(runs)):
@@ -80,6 +86,30 @@ def rows_of(file: Path, schema: cf.Schema | None, epsilons: list[float], runs: i
             yield {"table": shape, "epsilon": epsilon, "method": method, **figures(real, copy), "seconds": seconds}
 
 
+def strongest(real: pd.DataFrame) -> float:
+    """Half of the squared eigenvalue of the strongest direction of all pairs, as a part of what columns concentrate.
+
+    In blocks of eight ranks, or the 31 most frequent categories and the rest, as shares of the records.
+    """
+    each = [_blocks(column) for _, column in real.items()]
+    marks = np.concatenate([np.eye(block.max() + 1)[block] for block in each], axis=1)
+    own = np.repeat(np.arange(len(each)), [block.max() + 1 for block in each])
+    above = marks.T @ marks / len(real) - np.outer(marks.mean(axis=0), marks.mean(axis=0))
+    above[own[:, None] == own] = 0.0
+    concentrated = np.bincount(own, marks.mean(axis=0) ** 2)
+    allowed = (concentrated.sum() ** 2 - (concentrated**2).sum()) / 2
+    return float(np.abs(np.linalg.eigvalsh(above)).max() ** 2 / 2 / allowed)
+
+
+def _blocks(column: pd.Series) -> np.ndarray:
+    if pd.api.types.is_numeric_dtype(column) and column.nunique() > BLOCKS:
+        ranks = column.astype(float).rank(method="average", pct=True) * BLOCKS
+        return ranks.fillna(BLOCKS + 1).to_numpy().astype(np.int64)
+    texts = column.astype("string").fillna("")
+    frequent = texts.value_counts().index[: FEW // 2 - 1]
+    return np.unique(texts.where(texts.isin(frequent), "other"), return_inverse=True)[1].ravel()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--columns", type=int, default=48)
@@ -87,6 +117,7 @@ def main() -> None:
     parser.add_argument("--files", nargs="*", default=[], type=Path)
     parser.add_argument("--epsilon", nargs="+", type=float, default=[0.3, 1.0, 3.0, 10.0])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--strongest", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
@@ -96,6 +127,9 @@ def main() -> None:
             table.to_parquet(Path(folder) / "made.parquet")
             asked = [(Path(folder) / "made.parquet", schema)]
         for file, known in asked:
+            if options.strongest:
+                print(f"{file.stem}: {strongest(_read(file)):.4f}", flush=True)
+                continue
             frame = pd.DataFrame(list(rows_of(file, known, options.epsilon, options.runs)))
             means = frame.groupby(["table", "epsilon", "method"], sort=False).mean().round(4)
             print(means.to_string(), flush=True)

@@ -50,7 +50,7 @@ class AIM(Method):
         entropy_weight: how strongly the fit is drawn to independence, in records; None for what suits the noise.
         focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
             part of the budget; not in the published variant.
-        classes: how many hidden classes of records may explain how the columns of a table of 25 and more go together,
+        classes: how many hidden classes of records may explain how the columns of a table of 20 and more go together,
             where they explain more than single pairs do; below 2 for none. Not in the published variant, nor with a
             focus.
 

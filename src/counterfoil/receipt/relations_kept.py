@@ -12,7 +12,7 @@ from counterfoil.listing import first_few
 _MATTER = "asks for those that matter."
 _MOST_NAMED = 5
 """Sets that were left out."""
-FEWEST_LOOKED_AT = 25
+FEWEST_LOOKED_AT = 20
 """Columns of a table in which AIM looks for hidden classes of records, where all pairs are counted in one query."""
 
 
