@@ -42,7 +42,7 @@ SHARE = 0.3
 LEAST_LOOK, MOST_LOOK = 0.02, 0.08
 """Of the same: what is spent before classes are known to help; or twice that, where it is not clear."""
 
-AHEAD = 0.1
+AHEAD = 0.05
 """Of all relations, by which classes must explain more than single pairs do."""
 
 _LEFT = 0.5
