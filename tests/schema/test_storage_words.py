@@ -18,6 +18,7 @@ WORDS = {
     "dates": [pa.date32(), pa.date64()],
     "dates with times of day": [pa.timestamp("us")],
     "moments in the time zone UTC": [pa.timestamp("ns", "UTC")],
+    "moments in the time zone a\\nb": [pa.timestamp("s", "a\nb")],
     "times of day": [pa.time32("s"), pa.time64("ns")],
     "lengths of time": [pa.duration("ns"), pa.month_day_nano_interval()],
     "cells that are all empty": [pa.null()],

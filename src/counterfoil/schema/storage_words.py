@@ -5,17 +5,19 @@ from __future__ import annotations
 import pyarrow as pa
 from pyarrow import types
 
+from counterfoil.inert import inert
 from counterfoil.schema.spelling import is_duration
 
 
 def storage_words(kind: pa.DataType) -> str:
-    """What cells of the type are, in the plural; never the names of a structure's fields, which the file gives."""
+    """What cells of the type are, in the plural; never the names of a structure's fields, which the file gives, nor more than
+    harmless characters of a time zone's."""
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return storage_words(kind.value_type)
     if types.is_decimal(kind):
         return f"decimals with {kind.scale} digit{'s' * (kind.scale != 1)} after the point"
     if types.is_timestamp(kind):
-        return "dates with times of day" if kind.tz is None else f"moments in the time zone {kind.tz}"
+        return "dates with times of day" if kind.tz is None else f"moments in the time zone {inert(kind.tz)}"
     if kind in _OF_NO_TYPE:
         return "values of a type that is not supported"
     if isinstance(kind, pa.BaseExtensionType):
