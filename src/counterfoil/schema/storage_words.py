@@ -10,8 +10,10 @@ from counterfoil.schema.spelling import is_duration
 
 
 def storage_words(kind: pa.DataType) -> str:
-    """What cells of the type are, in the plural; never the names of a structure's fields, which the file gives, nor more than
-    harmless characters of a time zone's."""
+    """What cells of the type are, in the plural; never the names of a structure's fields, which the file gives.
+
+    Of a time zone's name, which the file gives too, only harmless characters.
+    """
     if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return storage_words(kind.value_type)
     if types.is_decimal(kind):
