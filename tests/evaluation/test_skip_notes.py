@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from counterfoil import Schema
 from counterfoil.evaluation import skip_notes
 from counterfoil.evaluation.schema_report import check_without_privacy
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.rules import Rule
 
 SCHEMA = """
 name = "survey"
@@ -140,3 +145,59 @@ def test_what_is_said_is_true_and_all_that_is_true_is_said(seed: int, noise: flo
     exact = not with_x & set(table["gate"][table["asked"] != "x"])
     report = check_without_privacy(table, Schema.from_toml(TWO))
     assert [note.column for note in report.notes if note.kind == "skipped"] == (["asked"] if exact else [])
+
+
+@pytest.mark.parametrize("beyond", ["gate", "asked"])
+def test_what_is_clamped_to_a_value_has_it_in_a_copy_and_ends_the_note(beyond: str) -> None:
+    rng = np.random.default_rng(0)
+    gate, asked = rng.integers(0, 11, 2000), rng.integers(1, 10, 2000)
+    table = pd.DataFrame({"gate": gate, "asked": np.where(gate < 3, 0, asked)})
+    bounds = [("gate", 10), ("asked", 9)]
+    schema = "\n".join(f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = {upper}' for name, upper in bounds)
+    facts = Schema.from_toml(f'name = "t"\n{schema}')
+    notes = check_without_privacy(table, facts).notes
+    assert any(note.kind == "skipped" and "`gate < 3`" in note.text for note in notes)
+    table.loc[np.flatnonzero(gate == 5)[0], beyond] = -7
+    assert not [note for note in check_without_privacy(table, facts).notes if note.kind == "skipped"]
+
+
+@pytest.mark.parametrize("mark", ['"', "\\", "`", "\n"])
+@pytest.mark.parametrize("where", ["name", "label"])
+def test_rules_that_no_schema_could_read_are_not_advised(mark: str, where: str) -> None:
+    name, label = (f"g{mark}g", "a") if where == "name" else ("gate", f"a{mark}a")
+    rng = np.random.default_rng(0)
+    gate = rng.integers(0, 4, 2000)
+    labels = np.array([label, "b", "c", "d"])
+    table = pd.DataFrame({name: labels[gate], "asked": np.where(gate == 0, -1, rng.integers(0, 9, 2000))})
+    facts = Schema((Categorical(name, tuple(labels.tolist())), Integer("asked", -1, 9)))
+    notes = [note.text for note in check_without_privacy(table, facts).notes if note.kind == "skipped"]
+    assert len(notes) == ((where, mark) == ("label", "`"))
+
+
+@pytest.mark.parametrize("name", ["true", "my gate", "größe", "in"])
+def test_names_are_written_as_rules_read_them(name: str) -> None:
+    rng = np.random.default_rng(0)
+    gate = rng.integers(0, 4, 2000)
+    table = pd.DataFrame(
+        {name: np.array(list("abcd"))[gate], "asked": np.where(gate == 0, -1, rng.integers(0, 9, 2000))}
+    )
+    columns = (Categorical(name, tuple("abcd")), Integer("asked", -1, 9))
+    (text,) = [one.text for one in check_without_privacy(table, Schema(columns)).notes if one.kind == "skipped"]
+    rules = [one.split('"')[0] for one in text.split('if = "')[1:]]
+    thens = [one.split('"')[0] for one in text.split('then = "')[1:]]
+    ruled = Schema(columns, rules=tuple(Rule(then, condition=one) for one, then in zip(rules, thens, strict=True)))
+    assert not [one for one in check_without_privacy(table, ruled).notes if one.kind == "skipped"]
+
+
+def test_questions_that_are_skipped_together_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    gate = rng.integers(0, 4, 2000)
+    columns = {f"q{i}": np.where(gate == 0, -1, rng.integers(0, 9, 2000)) for i in range(12)}
+    table = pd.DataFrame({"gate": np.array(list("abcd"))[gate], **columns})
+    facts = Schema((Categorical("gate", tuple("abcd")), *(Integer(name, -1, 9) for name in columns)))
+    made, bincount, own = [], np.bincount, types.SimpleNamespace(**vars(np))
+    own.bincount = lambda *args, **more: made.append(1) or bincount(*args, **more)
+    monkeypatch.setattr(skip_notes, "np", own)
+    (note,) = [one for one in check_without_privacy(table, facts).notes if one.kind == "skipped"]
+    assert note.count == 12
+    assert len(made) < 13 * 12, "pairs of a value and a gate"

@@ -6,6 +6,7 @@ unemployed rows with -1 and others without it. Rules keep to it, and cost nothin
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterator
@@ -77,22 +78,17 @@ class SkipCounts:
             for texts in ((rule.condition, rule.then) for rule in schema.rules)
         ]
         self._known = {frozenset(pair) for names in known for pair in itertools.combinations(names, 2)}
-        # One code more than there are, the last, is for cells that have no place, or lie beyond a bound.
+        # One code more than there are, the last, is for cells that have no place.
         self._counts = {name: np.zeros(column.size + 1, dtype=np.int64) for name, column in self._columns.items()}
         self._with: dict[tuple[Value, str], np.ndarray] | None = None
+        self._clamped = set[Value]()
         self._tried = 0
 
     def add(self, batch: RawBatch) -> None:
         """Compares the records of a batch."""
         codes = {name: self._codes(name, batch) for name in self._columns if name in batch.cells}
         if self._with is None:
-            pairs = [(value, gate) for value in self._values(codes) for gate in self._gates if gate != value[0]]
-            self._tried = len(pairs)
-            self._with = {
-                (value, gate): np.zeros_like(self._counts[gate])
-                for value, gate in pairs
-                if frozenset((value[0], gate)) not in self._known
-            }
+            self._with = self._screened(codes)
         readable = {pair: own for pair, own in self._with.items() if pair[0][0] in codes and pair[1] in codes}
         for most in sorted({min(_SCREENED, batch.rows), batch.rows}):
             some = {name: own[:most] for name, own in codes.items()}
@@ -102,8 +98,30 @@ class SkipCounts:
             self._counts[name] += np.bincount(own, minlength=len(self._counts[name]))
 
     def _codes(self, name: str, batch: RawBatch) -> np.ndarray:
-        cells, none = batch.cells[name], len(self._counts[name]) - 1
-        return np.where((cells.codes < 0) | np.isin(cells.placements, _ELSEWHERE), none, cells.codes)
+        """Of each cell, as a copy will have it: what lies beyond a bound becomes the bound."""
+        cells = batch.cells[name]
+        codes = np.where(cells.codes < 0, len(self._counts[name]) - 1, cells.codes)
+        beyond = codes[np.isin(cells.placements, _ELSEWHERE)]
+        self._clamped |= {(name, code) for code in np.unique(beyond).tolist()}
+        return codes
+
+    def _screened(self, codes: dict[str, np.ndarray]) -> dict[tuple[Value, str], np.ndarray]:
+        """The pairs of a value and a gate that no rule knows and that the first records do not refute, with counts of
+        none: all gates of a value at once, for most of some hundred thousand pairs fail here."""
+        values, gates = list(self._values(codes)), [name for name in self._gates if name in codes]
+        self._tried = sum(gate != name for name, _ in values for gate in gates)
+        if not self._tried:
+            return {}
+        starts = np.cumsum([0, *(len(self._counts[gate]) for gate in gates)])
+        shifted = np.stack([codes[gate][:_SCREENED] + start for gate, start in zip(gates, starts, strict=False)])
+        whole, found = np.bincount(shifted.ravel(), minlength=starts[-1]), {}
+        for name, code in values:
+            now = np.bincount(shifted[:, codes[name][:_SCREENED] == code].ravel(), minlength=starts[-1])
+            fails = np.logical_or.reduceat((now > 0) & (now < whole), starts[:-1])
+            for gate in (gates[place] for place in np.flatnonzero(~fails).tolist()):
+                if gate != name and frozenset((name, gate)) not in self._known:
+                    found[(name, code), gate] = np.zeros_like(self._counts[gate])
+        return found
 
     def _values(self, codes: dict[str, np.ndarray]) -> Iterator[Value]:
         """Those that may stand for no answer, and that neither few nor nearly all of the records have."""
@@ -121,12 +139,17 @@ class SkipCounts:
     ) -> dict[tuple[Value, str], np.ndarray]:
         """The pairs of which each code of the gate has the value always or never; with their counts as `before` where
         these records will be compared again (`keep`)."""
-        all_of = {gate: np.bincount(codes[gate], minlength=len(self._counts[gate])) for _, gate in before}
-        found = {}
+        all_of = {
+            gate: np.bincount(codes[gate], minlength=len(self._counts[gate])) for gate in {gate for _, gate in before}
+        }
+        found, alike = {}, dict[tuple[bytes, str], np.ndarray]()
         for value, group in itertools.groupby(before.items(), key=lambda pair: pair[0][0]):
             has = codes[value[0]] == value[1]
+            records = hashlib.sha256(has).digest()  # a hundred questions may be skipped by the same records
             for (_, gate), counts in group:
-                now = counts + np.bincount(codes[gate][has], minlength=len(counts))
+                if (records, gate) not in alike:
+                    alike[records, gate] = np.bincount(codes[gate][has], minlength=len(counts))
+                now = counts + alike[records, gate]
                 whole = self._counts[gate] + all_of[gate]
                 if np.all((now == 0) | (now == whole)):
                     found[value, gate] = counts if keep else now
@@ -148,7 +171,7 @@ class SkipCounts:
     def _found(self) -> Iterator[Skipped]:
         """Of each column the value that one other column skips by, of these the first; not of a column of which that
         one says more than this value, nor of two that skip each other's, nor of two that are missing together, of which
-        `AbsentCounts` says so."""
+        `AbsentCounts` says so; nor a value that cells beyond a bound became."""
         order = {name: place for place, name in enumerate(self._columns)}
         sure = {pair: counts for pair, counts in (self._with or {}).items() if self._is_no_chance(pair, counts)}
         values = Counter((value[0], gate) for value, gate in sure)
@@ -157,7 +180,9 @@ class SkipCounts:
             codes = tuple(np.flatnonzero(counts).tolist())
             missing = (value[1], *codes) == (self._columns[value[0]].missing_code, self._columns[gate].missing_code)
             back = (gate, value[0]) in values and order[gate] > order[value[0]]
-            if values[value[0], gate] == 1 and not (missing or back) and value[0] not in taken and self._asks(value):
+            if value in self._clamped or missing or back or value[0] in taken:
+                continue
+            if values[value[0], gate] == 1 and self._asks(value):
                 taken.add(value[0])
                 yield Skipped(value, gate, codes)
 
@@ -230,9 +255,11 @@ class SkipCounts:
 
 
 def _is_exact(column: Column) -> bool:
-    """Whether each code is one value that an expression can name."""
+    """Whether each code is one value that an expression can name, as it stands between the quotes of a schema."""
+    if not _can_be_quoted(column.name) or "`" in column.name:
+        return False
     if isinstance(column, Categorical):
-        return not column.other and not any(mark in label for label in column.labels for mark in "'\"")
+        return not column.other and all(_can_be_quoted(label) and "'" not in label for label in column.labels)
     if isinstance(column, Integer):
         lows, highs = column.ranges
         return bool(np.array_equal(lows, highs, equal_nan=True))
@@ -242,3 +269,8 @@ def _is_exact(column: Column) -> bool:
 def _constant(column: Column, code: int) -> str:
     label = column.labels[code]
     return f"'{label}'" if isinstance(column, Categorical) else label
+
+
+def _can_be_quoted(text: str) -> bool:
+    """Whether a text means itself in a TOML string between double quotes."""
+    return text.isprintable() and not any(mark in text for mark in '"\\')

@@ -130,7 +130,7 @@ def numbers_of(batch: RawBatch, names: Sequence[str]) -> np.ndarray:
 def as_named(name: str) -> str:
     """A column as expressions name it."""
     plain = name.isidentifier() and not keyword.iskeyword(name) and unicodedata.normalize("NFKC", name) == name
-    return name if plain else f"`{name}`"
+    return name if plain and name not in ("true", "false") else f"`{name}`"
 
 
 def sum_text(terms: Sum, names: Sequence[str]) -> str:
