@@ -127,14 +127,14 @@ def test_a_receipt_holds_the_smallest_marginals(monkeypatch):
 
 def test_a_look_at_all_pairs_leaves_room_for_columns_and_for_what_was_measured_by_itself(monkeypatch):
     """A look at 128 columns in eight blocks has 520,000 cells, and there are two or three of them."""
-    monkeypatch.setattr(recorded, "MOST_CELLS", 700)
+    monkeypatch.setattr(recorded, "MOST_CELLS", 500)
     column = {"charge": 1, "attributes": ["a"], "values": " ".join("5" * 100)}
     look = [{"charge": 2, "attributes": ["a", f"b{i}"], "values": "1 2"} for i in range(recorded.AT_ONCE)]
     measured = {"charge": 3, "attributes": ["a", "b0"], "values": " ".join("7" * 90)}
     kept = recorded._smallest([column, *look, measured])
     assert column in kept
     assert measured in kept
-    assert len(kept) == 2 + (700 - 190) // 2
+    assert len(kept) == 2 + (500 - 190) // 2
 
 
 BROKEN = {

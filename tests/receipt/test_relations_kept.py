@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from counterfoil.marginals.record_classes import FEWEST_COLUMNS
+from counterfoil.receipt.answers import AT_ONCE
 from counterfoil.receipt.relations_kept import (
     FEWEST_LOOKED_AT,
     noisy_looks,
@@ -112,6 +113,10 @@ def test_pairs_that_were_all_counted_by_themselves_or_by_another_method_are_coun
 
 def test_aim_looks_at_tables_that_are_as_wide():
     assert FEWEST_COLUMNS == FEWEST_LOOKED_AT
+
+
+def test_receipts_keep_no_look_before_what_was_counted_by_itself():
+    assert len(EVERYTHING) >= AT_ONCE
 
 
 def test_a_pair_that_was_left_out_is_said_where_most_were_counted():

@@ -37,9 +37,9 @@ KINDS = ("discrete_gaussian", "discrete_laplace")
 MOST_CELLS = 1_000_000
 """Cells that a receipt records; of more, the smallest marginals are kept, first those of single columns."""
 
-AT_ONCE = 300
+AT_ONCE = 190
 """Marginals of one answer. Where it has so many, each says least of its columns and is kept last: a look at all pairs
-of a wide table has more cells than all that is measured after it."""
+of 20 columns or more has more cells than all that is measured after it."""
 
 
 @dataclass(frozen=True, eq=False)
