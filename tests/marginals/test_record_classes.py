@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from itertools import combinations
 
@@ -12,6 +13,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Domain
+from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.classed_model import ClassedModel
 from counterfoil.graphical_model.hidden_classes import energies
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
@@ -57,10 +59,11 @@ def released(table: np.ndarray, epsilon: float = 10.0, **parameters) -> tuple[Sy
 
 
 def looks(charges) -> int:
-    """How often all pairs were counted."""
-    return sum(
-        charge.query == "marginal_counts" and len(charge.parameters["cliques"]) == ALL_PAIRS for charge in charges
-    )
+    """How often all pairs were counted, of however many columns."""
+    counted = [charge.parameters["cliques"] for charge in charges if charge.query == "marginal_counts"]
+    columns = len({name for cliques in counted for clique in cliques for name in clique})
+    pairs = [cliques for cliques in counted if len(cliques) > 1 and all(len(clique) == 2 for clique in cliques)]
+    return sum(len(cliques) == math.comb(columns, 2) for cliques in pairs)
 
 
 def looked(charges) -> list[float]:
@@ -110,6 +113,13 @@ def test_nothing_is_asked_of_few_columns_nor_where_noise_hides_all_nor_of_a_mode
     assert not looks(released(moved_together(), 0.05, rounds=2)[1])
     assert not looks(released(moved_together(), 3.0, rounds=2, max_model_size=0.05)[1])
     assert not looks(released(moved_together(), 3.0, rounds=1, classes=1)[1])
+
+
+def test_nothing_is_asked_of_pairs_where_the_workload_has_single_columns():
+    table = moved_together()
+    assert not looks(released(table, 3.0, rounds=1, workload=1)[1])
+    assert not looks(released(table, 3.0, rounds=1, workload=Workload({("c0",): 1.0, ("c1",): 1.0}))[1])
+    assert looks(released(table, 3.0, rounds=1, workload=Workload({("c0", "c1"): 1.0}))[1])
 
 
 def test_a_look_costs_less_where_noise_is_small():

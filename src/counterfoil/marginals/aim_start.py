@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.domain.workload import DEFAULT_MAX_CELLS
+from counterfoil.domain.workload import DEFAULT_MAX_CELLS, Workload
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.warm_estimator import WarmEstimator
 from counterfoil.marginals.aim_asked import Asked
@@ -94,7 +94,7 @@ def _with_columns(asked: Asked, account: FilterAccount) -> Begun:
 def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
     """Classes of the records, where they explain more than the pairs that the rounds would measure."""
     columns = len(asked.curator.domain.attributes)
-    if columns < FEWEST_COLUMNS or asked.classes < 2:
+    if columns < FEWEST_COLUMNS or asked.classes < 2 or not _asks_for_relations(asked.workload):
         return Start(begun.estimator, 0.0)
     rounds = rounds_allowed(asked, account, begun.candidates, begun.estimator.fit([]), begun.left)
     before, share = OF_ROUNDS * (1 - begun.left / account.divisible), SHARE * begun.left / account.divisible
@@ -109,6 +109,11 @@ def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
         max_size=asked.max_model_size,
         watch=asked.pace,
     )
+
+
+def _asks_for_relations(workload: Workload | int) -> bool:
+    """Whether some marginal to keep has several columns: who names single ones pays for no look at pairs."""
+    return workload > 1 if isinstance(workload, int) else any(len(clique) > 1 for clique in workload.weights)
 
 
 def _pairs_with_focus(asked: Asked, focus: str, coarse: Domain, candidates: Candidates) -> list[Clique]:
