@@ -115,11 +115,13 @@ def test_nothing_is_asked_of_few_columns_nor_where_noise_hides_all_nor_of_a_mode
     assert not looks(released(moved_together(), 3.0, rounds=1, classes=1)[1])
 
 
-def test_nothing_is_asked_of_pairs_where_the_workload_has_single_columns():
+def test_nothing_is_asked_of_all_pairs_where_the_workload_has_few():
     table = moved_together()
     assert not looks(released(table, 3.0, rounds=1, workload=1)[1])
     assert not looks(released(table, 3.0, rounds=1, workload=Workload({("c0",): 1.0, ("c1",): 1.0}))[1])
-    assert looks(released(table, 3.0, rounds=1, workload=Workload({("c0", "c1"): 1.0}))[1])
+    assert not looks(released(table, 3.0, rounds=1, workload=Workload({("c0", "c1"): 1.0}))[1])
+    everything = Workload(dict.fromkeys(combinations(WIDE.attributes, 2), 1.0))
+    assert looks(released(table, 3.0, rounds=1, workload=everything)[1])
 
 
 def test_a_look_costs_less_where_noise_is_small():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.domain import Clique, Domain
@@ -94,7 +95,7 @@ def _with_columns(asked: Asked, account: FilterAccount) -> Begun:
 def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
     """Classes of the records, where they explain more than the pairs that the rounds would measure."""
     columns = len(asked.curator.domain.attributes)
-    if columns < FEWEST_COLUMNS or asked.classes < 2 or not _asks_for_relations(asked.workload):
+    if columns < FEWEST_COLUMNS or asked.classes < 2 or not _names_most_pairs(asked.workload, columns):
         return Start(begun.estimator, 0.0)
     rounds = rounds_allowed(asked, account, begun.candidates, begun.estimator.fit([]), begun.left)
     before, share = OF_ROUNDS * (1 - begun.left / account.divisible), SHARE * begun.left / account.divisible
@@ -111,9 +112,12 @@ def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
     )
 
 
-def _asks_for_relations(workload: Workload | int) -> bool:
-    """Whether some marginal to keep has several columns: who names single ones pays for no look at pairs."""
-    return workload > 1 if isinstance(workload, int) else any(len(clique) > 1 for clique in workload.weights)
+def _names_most_pairs(workload: Workload | int, columns: int) -> bool:
+    """Whether half of all pairs of columns are to be kept: classes hold relations of all of them alike."""
+    if isinstance(workload, int):
+        return workload > 1
+    named = {frozenset(pair) for clique in workload.weights for pair in combinations(clique, 2)}
+    return 4 * len(named) >= columns * (columns - 1)
 
 
 def _pairs_with_focus(asked: Asked, focus: str, coarse: Domain, candidates: Candidates) -> list[Clique]:
