@@ -103,6 +103,8 @@ def test_relations_that_classes_hold_are_called_so():
     said = pairs_left_out(receipt("aim", MANY, EVERYTHING, EVERYTHING, *ONE_BY_ONE, classes_taken=16))
     assert "190 pairs of columns 19 were counted by themselves: relations of the others are what 16 hidden" in said
     assert "far weaker" not in said
+    of_three = three_columns(receipt("aim", MANY, EVERYTHING, *ONE_BY_ONE, classes_taken=16))
+    assert "those of one and two columns, and 16 hidden classes of records, imply; `--workload 3` buys" in of_three
 
 
 def test_pairs_that_were_all_counted_by_themselves_or_by_another_method_are_counted():

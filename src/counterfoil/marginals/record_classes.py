@@ -7,7 +7,7 @@ with the classes; where that is not clear, it is asked once more; else rounds go
 
 How much the first two queries cost follows from the noise. Of a symmetric matrix of N codes whose cells have the
 standard deviation s, a direction with the eigenvalue l stands out of the noise where l exceeds s sqrt(N) (Baik, Ben
-Arous, Péché 2005). Tables of people have a strongest direction of about the same part of what their columns allow.
+Arous, Péché 2005). A strong one is taken for public: a part of what the columns, as they were measured, allow.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _LEFT = 0.5
 """Of what the pairs leave: where they are most of all pairs, no classes can be far ahead, and may yet leave little."""
 
 _STRONGEST = 0.016
-"""The squared eigenvalue of the strongest direction of all pairs, half of it, as a part of the product of what their
-columns concentrate: of fifteen wide tables .0003 to .026 (`benchmarks.wide_tables --strongest`)."""
+"""Half of the squared eigenvalue of a strong direction through all pairs, as a part of the product of what their
+columns concentrate: of fifteen wide tables the strongest had .0003 to .026 (`benchmarks.wide_tables --strongest`)."""
 
 _CLEAR, _HIDDEN = 5.0, 2.5
 """How many times that eigenvalue stands above the noise: where half of a look need not show more, and where noise hides

@@ -29,8 +29,10 @@ def three_columns(document: Mapping[str, Any]) -> str:
         return ""
     if len({name for clique in counted for name in clique}) < 3:
         return ""
-    implied = "Relations of three or more columns are only what those of one and two columns imply"
-    workload = method.get("parameters", {}).get("workload", 2)
+    parameters = method.get("parameters", {})
+    workload, taken = parameters.get("workload", 2), parameters.get("classes_taken", 0)
+    classes = f", and {taken:,} hidden classes of records," if taken else ""
+    implied = f"Relations of three or more columns are only what those of one and two columns{classes} imply"
     if max(map(len, workload), default=0) > 2 if isinstance(workload, list) else workload not in (1, 2):
         return (
             f"{implied}: the workload has larger sets, and noisy scores chose none of them to be counted. "
