@@ -14,8 +14,8 @@ import numpy as np
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.kept_columns import kept_columns
+from counterfoil.evaluation.ruled_pairs import ruled_pairs
 from counterfoil.schema import Schema
-from counterfoil.schema.expression import Expression
 from counterfoil.schema.placement import Placement
 
 MOST_VALUES = 2000
@@ -37,12 +37,7 @@ class FollowerCounts:
     """
 
     def __init__(self, schema: Schema):
-        columns = {column.name: column for column in schema.synthesized}
-        known = {frozenset(zeros.columns) for zeros in schema.zeros}
-        known |= {
-            frozenset(itertools.chain.from_iterable(Expression(text, columns).columns for text in texts if text))
-            for texts in ((rule.condition, rule.then) for rule in schema.rules)
-        }
+        ruled = ruled_pairs(schema)
         kept = kept_columns(schema)
         few = [column for column in schema.synthesized if column.size <= MOST_VALUES]
         few = few if len(few) <= MOST_COLUMNS else []
@@ -51,7 +46,7 @@ class FollowerCounts:
         self._said: dict[tuple[str, str], np.ndarray | None] = {
             (one.name, other.name): None
             for one, other in itertools.permutations(few, 2)
-            if other.name not in kept and not any({one.name, other.name} <= names for names in known)
+            if other.name not in kept and frozenset((one.name, other.name)) not in ruled
         }
 
     def add(self, batch: RawBatch) -> None:

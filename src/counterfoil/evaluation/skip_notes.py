@@ -16,13 +16,13 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.ruled_pairs import ruled_pairs
 from counterfoil.evaluation.sum_notes import as_named
 from counterfoil.listing import first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
-from counterfoil.schema.expression import Expression
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.placement import Placement
 
@@ -72,12 +72,7 @@ class SkipCounts:
         exact = {name: column for name, column in columns.items() if _is_exact(column)}
         self._columns = exact if len(exact) <= MOST_COLUMNS else {}
         self._gates = [name for name, column in self._columns.items() if column.size <= MOST_CODES]
-        known = [zeros.columns for zeros in schema.zeros]
-        known += [
-            tuple(itertools.chain.from_iterable(Expression(text, columns).columns for text in texts if text))
-            for texts in ((rule.condition, rule.then) for rule in schema.rules)
-        ]
-        self._known = {frozenset(pair) for names in known for pair in itertools.combinations(names, 2)}
+        self._ruled = ruled_pairs(schema)
         # One code more than there are, the last, is for cells that have no place.
         self._counts = {name: np.zeros(column.size + 1, dtype=np.int64) for name, column in self._columns.items()}
         self._with: dict[tuple[Value, str], np.ndarray] | None = None
@@ -119,7 +114,7 @@ class SkipCounts:
             now = np.bincount(shifted[:, codes[name][:_SCREENED] == code].ravel(), minlength=starts[-1])
             fails = np.logical_or.reduceat((now > 0) & (now < whole), starts[:-1])
             for gate in (gates[place] for place in np.flatnonzero(~fails).tolist()):
-                if gate != name and frozenset((name, gate)) not in self._known:
+                if gate != name and frozenset((name, gate)) not in self._ruled:
                     found[(name, code), gate] = np.zeros_like(self._counts[gate])
         return found
 

@@ -110,12 +110,12 @@ def alike(one: str, other: str) -> bool:
     """Whether two texts of such a table say the same: their words to the letter, their figures but for rounding."""
     if one == other:
         return True
-    told, expected = (_FIGURES.findall(text) for text in (one, other))
-    if _FIGURES.sub("\n", one) != _FIGURES.sub("\n", other) or len(told) != len(expected):
+    shown, expected = (_FIGURES.findall(text) for text in (one, other))
+    if _FIGURES.sub("\n", one) != _FIGURES.sub("\n", other) or len(shown) != len(expected):
         return False
     return all(
         mine[-1] == theirs[-1] and np.allclose(_floats(mine[:-1]), _floats(theirs[:-1]), rtol=1e-5, atol=2e-3)
-        for mine, theirs in zip(told, expected, strict=True)
+        for mine, theirs in zip(shown, expected, strict=True)
     )
 
 
