@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.accounting.neighbors import NeighboringRelation
-from counterfoil.curator.queries.column_places import GRIDS, PLACES, UNIT_PLACES, ColumnPlaces
+from counterfoil.curator.queries.column_places import GRIDS, NUMBERED, UNIT_PLACES, ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
@@ -30,7 +30,26 @@ from sensitive_tables import ENGINES
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 QUERY = ColumnPlaces(("a", "b"), with_units=("b",))
-HOSTILE = (None, "", "?", "5", "5 %", "$-5", "-5.25 kg", "1e999 %", "1,234 €", "12,5 %", "%", "box", "yes", "m1", "5 m")
+HOSTILE = (
+    None,
+    "",
+    "?",
+    "5",
+    "5 %",
+    "$-5",
+    "-5.25 kg",
+    "1e999 %",
+    "1,234 €",
+    "12,5 %",
+    "%",
+    "box",
+    "yes",
+    "m1",
+    "5 m",
+    "007",
+    "05 %",
+    "0",
+)
 
 
 def records_of(rows, engine: str = "memory") -> ExactRecords:
@@ -55,7 +74,7 @@ tables = st.lists(st.tuples(cells, cells), max_size=8)
 @given(tables, st.sampled_from(sorted(ENGINES)))
 def test_every_cell_has_exactly_one_place_on_every_engine(rows, engine):
     parts = QUERY.split(QUERY.exact(records_of(rows, engine)))
-    assert {name: len(part) for name, part in parts.items()} == {"a": PLACES, "b": PLACES + UNIT_PLACES}
+    assert {name: len(part) for name, part in parts.items()} == {"a": NUMBERED, "b": NUMBERED + UNIT_PLACES}
     assert [int(part.sum()) for part in parts.values()] == [len(rows)] * 2
     assert all((part >= 0).all() for part in parts.values())
 
@@ -74,7 +93,7 @@ def test_only_texts_are_divided_and_by_what_the_readers_read(cell):
     text = cell.strip()
     assert KNOWN[place] == unit_of(text)
     assert number == parse_number(text, {}, ".", KNOWN[place]), "a column with this unit reads the same number"
-    counts = QUERY.split(QUERY.exact(records_of([(cell, cell)])))["b"][PLACES:].reshape(len(KNOWN), len(GRIDS), CELLS)
+    counts = QUERY.split(QUERY.exact(records_of([(cell, cell)])))["b"][NUMBERED:].reshape(len(KNOWN), len(GRIDS), CELLS)
     assert counts[place, :, places_of(np.array([number]))[0]].sum() == 1
 
 

@@ -38,6 +38,8 @@ COLUMNS = tuple(f"c{i}" for i in range(8))
 
 PLACES = ColumnPlaces(COLUMNS)
 UNITS = ColumnPlaces(COLUMNS, with_units=COLUMNS)
+PADDED = ColumnPlaces(COLUMNS)
+"""The same, of records whose numbers have leading zeros."""
 RANGES = ColumnRanges(tuple(Intervals(name, (CODES["integer"],), (0.0, 10.0), (5.0,)) for name in COLUMNS))
 APART = ColumnRanges(
     (Intervals(COLUMNS[0], (CODES["integer"],), (20_220_101.0,)),),
@@ -69,7 +71,7 @@ def records(changing: tuple[str, ...], units: bool) -> ExactRecords:
 
 def neighbors_of(query, relation: NeighboringRelation) -> tuple[np.ndarray, np.ndarray, float]:
     """Exact answers, cut to what differs: a record whose cells all count is added, or replaced in all of them."""
-    after = ("5 %",) * len(COLUMNS) if query is UNITS else ("5",) * len(COLUMNS)
+    after = ({id(UNITS): "5 %", id(PADDED): "05"}.get(id(query), "5"),) * len(COLUMNS)
     before: tuple[str, ...] = () if relation is ADD else ("-5",) * len(COLUMNS)
     if query is APART:  # each cell is far above or far below the next
         days = ("20240131", "20200131")
@@ -104,7 +106,9 @@ def audit(query, epsilon: float, relation: NeighboringRelation, randomness: Rand
 
 
 @pytest.mark.parametrize(
-    "query", [PLACES, UNITS, RANGES, APART, TEXTS, REST], ids=["places", "units", "ranges", "apart", "texts", "rest"]
+    "query",
+    [PLACES, UNITS, PADDED, RANGES, APART, TEXTS, REST],
+    ids=["places", "units", "padded", "ranges", "apart", "texts", "rest"],
 )
 @pytest.mark.parametrize("relation", NeighboringRelation)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])

@@ -554,12 +554,13 @@ def test_what_is_not_applicable_is_written_as_the_table_writes_it():
     assert Schema.from_toml(document(hidden)).columns[0].missing_values == (), "a number stands for itself"
 
 
-def test_whether_codes_begin_with_zero_was_not_asked_so_the_schema_does():
-    numbers = {"kind": "integer", "lower": 0.0, "upper": 99_999.0}
+def test_where_the_noise_may_hide_codes_that_begin_with_zero_the_schema_asks():
+    numbers = {"kind": "integer", "lower": 0.0, "upper": 99_999.0, "zeros_hidden": 100.0}
     text = document(answers(name="zip", **numbers), answers(name="age", **numbers))
     assert text.count("add digits, such as 5, where it is written with leading zeros") == 1
     assert text.index("add digits") < text.index("[columns.age]")
     assert "digits" not in document(answers(name="zip", **numbers), types={"zip": pa.int64()})
+    assert "digits" not in document(answers(name="zip", **(numbers | {"zeros_hidden": 5.0}))), "few can be hidden"
     codes = document(answers(name="fips", **numbers, codes=((1, 500), (5, 400))))
     assert 'list its values as texts where they are written with leading zeros ("00123")' in codes
     stated = bought_column(answers(name="zip", **numbers, codes=((1, 500), (5, 400))), stated={"digits": 5})

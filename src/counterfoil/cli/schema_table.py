@@ -93,15 +93,17 @@ def _range(column: Any) -> str:
         return "" if column.true is None else f"{column.true} or {column.false}"
     points = len(getattr(column, "points", ()))
     apart = f", {points} point{'s' if points > 1 else ''}" if points else ""
-    return f"{_number(low)} to {_number(high)}{apart}"
+    digits = getattr(column, "digits", 0)
+    return f"{_number(low, digits)} to {_number(high, digits)}{apart}"
 
 
-def _number(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _number(value: Any, digits: int = 0) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).zfill(digits)
 
 
 def _categories(answers: DiscoveredColumn) -> str:
-    listed = answers.categories or tuple((str(code), count) for code, count in answers.codes)
+    codes = tuple((str(code).zfill(answers.digits), count) for code, count in answers.codes)
+    listed = answers.categories or codes
     names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))
     noise = "" if answers.categories else "; some may be noise"

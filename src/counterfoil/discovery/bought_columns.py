@@ -12,11 +12,14 @@ from counterfoil.discovery.bought_categories import PLAIN_WORDS, boolean_facts, 
 from counterfoil.discovery.bought_facts import CAUTION, EMPTY, NO_KIND, BoughtColumn, Facts, counted, is_empty
 from counterfoil.discovery.bought_instants import date_facts, datetime_facts
 from counterfoil.discovery.bought_missing import misread
-from counterfoil.discovery.bought_numbers import number_facts
+from counterfoil.discovery.bought_numbers import code_text, number_facts
 from counterfoil.schema import midnight
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.precautions import place_of_bound, place_of_value
+
+_ZEROS = 0.01
+"""A share of the cells: where the noise hides no more numbers with leading zeros, nobody is asked about them."""
 
 _NOISE = 0.5
 """A standard error beside which a share of the cells says nothing."""
@@ -55,7 +58,9 @@ def precautions_of(column: DiscoveredColumn, made: BoughtColumn) -> list[str]:
     facts = made.facts
     found: list[str] = [key for key in ("other", "missing") if key in facts and facts[key][1] == CAUTION]
     listed = facts.get("values", ((), ""))[0]
-    doubtful = {code for code, _ in column.codes} | set(public_names(column)[1] if column.kind == "text" else ())
+    doubtful = {code_text(code, column.digits) if column.digits else code for code, _ in column.codes} | set(
+        public_names(column)[1] if column.kind == "text" else ()
+    )
     found += [place_of_value(value) for value in listed if value in doubtful]
     if column.kind == "boolean" and "kind" in facts:
         found += ["false", "true"]
@@ -92,8 +97,14 @@ def _has_reals(storage: pa.DataType) -> bool:
 
 
 def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
-    """What keeps zeros at the beginning of numbers that may be codes: whether they have some was not asked."""
-    if column.kind != "integer" or storage is not None or "digits" in given or not may_be_code(column.name):
+    """What keeps zeros at the beginning of numbers that may be codes, where no `digits` does and some may have any."""
+    if column.kind != "integer" or storage is not None or "digits" in given:
+        return ""
+    if column.zeros_vary:
+        return "; some are written with leading zeros and others not, or with more of them: these zeros are lost"
+    shown = column.digits and (kind != "integer" or (column.lower or 0) >= 0)
+    hidden = column.zeros_hidden > _ZEROS * max(column.records, 1)
+    if shown or not hidden or not may_be_code(column.name):
         return ""
     if kind == "integer":
         return "; add digits, such as 5, where it is written with leading zeros (00123)"

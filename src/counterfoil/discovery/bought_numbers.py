@@ -41,7 +41,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             return text_facts(column, given, storage) if _has_leading_zeros(column) else BoughtColumn(column.name, few)
     whole, rare = column.kind == "integer", may_be_rare(column)
     ends = (0.0, max(ends[1], ROOM_BESIDE_ZERO)) if rare else ends
-    facts: Facts = _unit(column, ends)
+    facts: Facts = _digits(column, ends) | _unit(column, ends)
     decimals = given.get("decimals")
     if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
         facts["decimals"] = (decimals, "the type in storage")
@@ -49,6 +49,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         decimals = column.decimals
         facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
+    high = _with_digits(high, facts)
     bounds = kept_bounds(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     asks = not rare and not {"lower", "upper"} & set(given)
     facts |= (_alone(column) if asks else {}) | bounds_facts(column, *bounds)
@@ -75,6 +76,27 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
         )
     return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _digits(column: DiscoveredColumn, ends: tuple[float, float]) -> Facts:
+    """How many digits its numbers have where they are written with leading zeros; a negative one has none."""
+    if not column.digits or column.kind != "integer" or ends[0] < 0:
+        return {}
+    written = code_text(1, column.digits)
+    return {"digits": (column.digits, f"bought: numbers are written with leading zeros, as {written} is")}
+
+
+def _with_digits(bound: float, facts: Facts) -> float:
+    """An upper bound, rounded outwards, where numbers have so many digits: 99999 in place of 120000 for five.
+
+    A bound far beyond is one of numbers that have more digits.
+    """
+    greatest = 10 ** facts["digits"][0] - 1 if "digits" in facts else bound
+    return greatest if greatest < bound < _ROUNDED * greatest else bound
+
+
+_ROUNDED = 2.0
+"""Times: as far beyond the greatest number of so many digits a bound may be that was rounded outwards."""
 
 
 def _unit(column: DiscoveredColumn, ends: tuple[float, float]) -> Facts:
@@ -189,8 +211,14 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
         return BoughtColumn(column.name, {}, NO_RANGE)
     share, error = coverage(column, sum(listed.values()), len(listed))
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
-    facts: Facts = {"values": (list(listed), f"bought: integers that seem frequent, some of them by noise; {rest}")}
+    codes = [code_text(code, column.digits) for code in listed] if column.digits else list(listed)
+    facts: Facts = {"values": (codes, f"bought: integers that seem frequent, some of them by noise; {rest}")}
     return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def code_text(code: int, digits: int) -> str:
+    """A code as a table writes it whose codes have so many digits."""
+    return f"{code:0{digits}d}"
 
 
 def _are_read_plainly(column: DiscoveredColumn) -> bool:

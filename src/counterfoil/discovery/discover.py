@@ -17,7 +17,7 @@ from counterfoil.accounting.replacement import COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
-from counterfoil.curator.queries.column_places import PLACES, ColumnPlaces
+from counterfoil.curator.queries.column_places import NUMBERED, PLACES, ColumnPlaces
 from counterfoil.curator.queries.column_ranges import ColumnRanges
 from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
@@ -292,6 +292,9 @@ class _Discovery:
             negatives=bounds.negatives,
             outside=bounds.outside,
             grouped=name in self._opened and self._leaves_open(kind, vote),
+            digits=vote.digits,
+            zeros_vary=vote.zeros_vary,
+            zeros_hidden=vote.least * vote.deviation,
         )
 
     def _leaves_open(self, kind: Kind, vote: Votes) -> bool:
@@ -321,10 +324,10 @@ class _Discovery:
         query = self._places_of(tuple(self._asked))
         answer = self._account.ask(query, noise)
         least = sure(len(self._asked))
-        parts = {name: np.split(counts, [PLACES]) for name, counts in query.split(answer.values).items()}
+        parts = {name: np.split(counts, [PLACES, NUMBERED]) for name, counts in query.split(answer.values).items()}
         return {
-            name: Votes(counts, answer.deviation, least, units=units if len(units) else None)
-            for name, (counts, units) in parts.items()
+            name: Votes(counts, answer.deviation, least, units=units if len(units) else None, padded=padded)
+            for name, (counts, padded, units) in parts.items()
         }
 
     def _ask_ranges(self, number: int, noise: _Later) -> bool:

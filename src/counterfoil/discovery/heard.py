@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
 from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.schema.discovered import Kind
@@ -54,7 +55,11 @@ class Heard:
             asked, stored, answered: as above.
             looked: the columns of which a unit was looked for.
         """
-        read = readings_of(answered, looked)
+        plain = {
+            name: read_with_padding(vote, may_be_texts=asked[name].kind in (None, "text"))
+            for name, vote in answered.items()
+        }
+        read = readings_of(plain, looked)
         votes = {
             name: vote.with_days(may_be_dates=_may_be_dates(asked[name], name in stored)).with_midnights()
             for name, vote in read.votes.items()

@@ -14,7 +14,7 @@ from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE
+from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE, PADDED
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]
@@ -38,7 +38,8 @@ _OF_DAYS = int(places_of(np.array([20_000_101.0]))[0])
 _LONGER = 0.05
 """A share of numbers that may have more digits after the point than is said of all."""
 
-NUMBERS = tuple(CODES[name] for name in GRIDS)
+NUMBERS = (*(CODES[name] for name in GRIDS), *PADDED.values())
+_PADDED = frozenset(PADDED.values())
 _BROKEN = tuple(name for name in GRIDS if name != "integer")
 _WORDS: Mapping[str, str] = {
     "boolean": "true or false",
@@ -78,6 +79,10 @@ class Votes:
         absent: the classes of missing cells.
         units: float64 [UNIT_PLACES], the places of numbers with units beside them; None where none are looked for, or
             where they were taken for what they are (`units.read_with_unit`).
+        padded: float64 [PADDED_PLACES], the places of numbers with leading zeros; None where they were taken for what
+            they are (`padding.read_with_padding`).
+        digits: how many digits numbers with leading zeros have; 0 where none show, or where they vary.
+        zeros_vary: whether numbers with leading zeros show that no number of digits describes.
         days: whether integers that read as days are dates.
         midnights: whether moments at midnight are.
     """
@@ -87,6 +92,9 @@ class Votes:
     least: float
     absent: tuple[str, ...] = ("missing",)
     units: np.ndarray | None = None
+    padded: np.ndarray | None = None
+    digits: int = 0
+    zeros_vary: bool = False
     days: bool = False
     midnights: bool = False
 
@@ -118,7 +126,10 @@ class Votes:
         units = None
         if self.units is not None and other.units is not None:
             units = (one * self.units + two * other.units) / (one + two)
-        return Votes(counts, (one + two) ** -0.5, self.least, self.absent, units)
+        padded = None
+        if self.padded is not None and other.padded is not None:
+            padded = (one * self.padded + two * other.padded) / (one + two)
+        return Votes(counts, (one + two) ** -0.5, self.least, self.absent, units, padded)
 
     @property
     def missing(self) -> int:
@@ -235,7 +246,7 @@ class Votes:
     def others(self, kind: Kind, date_format: str) -> tuple[tuple[str, int], ...]:
         """How the cells read that a column of this kind does not read, as far as they surely show, and how many."""
         read = _classes_read(kind, date_format) | _read_besides(kind, date_format)
-        others = [name for name in CLASSES if name not in {*read, *self.absent}]
+        others = [name for name, code in CODES.items() if name not in {*read, *self.absent} and code not in _PADDED]
         counts = {name: self._mass(name) if name in GRIDS else float(self.of(name)) for name in others}
         if kind == "boolean":  # 1 and 0 are truths
             whole = masses(self.grid("integer"), self.deviation, self.least)
@@ -354,7 +365,7 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
     if kind == "boolean":
         return frozenset(("boolean", NOT_APPLICABLE))
     if kind in ("integer", "real"):
-        return frozenset(GRIDS if kind == "real" else ("integer",))
+        return frozenset(GRIDS if kind == "real" else ("integer",))  # those with leading zeros were put there
     if date_format == compact_dates.FORMAT:
         return frozenset()  # of integers those alone that read as days, which have a place of their own
     return frozenset(CLASSES[code] for code in codes_counted(kind, date_format))

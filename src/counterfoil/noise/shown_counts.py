@@ -8,7 +8,8 @@ import numpy as np
 
 FALSE_ALARMS = 0.01
 """How probable it may be, for a whole table, that anywhere something shows that is noise alone: a kind, or a place of
-bounds. For single numbers it is half as much (`sure_of_points`)."""
+bounds. For single numbers it is half as much (`sure_of_points`), and as much again for leading zeros, of which each
+column has 14 lines with at most 28 sums each: fewer than `SUMS`."""
 
 SUMS = 400
 """Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 20 single

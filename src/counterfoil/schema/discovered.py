@@ -83,6 +83,10 @@ class DiscoveredColumn:
         separators: whether numbers with the unit were read with separators of thousands, though nobody stated a sign.
         together: how many times as many cells may hold the `categories` of a column of texts, at most: which cells are
             empty in the same records no answer tells.
+        digits: of integers, how many digits those have that are written with leading zeros; 0 where none show, or where
+            they vary.
+        zeros_vary: whether integers with leading zeros show that no number of digits describes.
+        zeros_hidden: about how many numbers with leading zeros the noise may hide.
     """
 
     name: str
@@ -118,6 +122,9 @@ class DiscoveredColumn:
     unit: str = ""
     separators: bool = False
     together: float = 1.0
+    digits: int = 0
+    zeros_vary: bool = False
+    zeros_hidden: float = 0.0
 
     @property
     def unknown(self) -> bool:

@@ -9,6 +9,8 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
 * a number, of the storage's own or written in digits, is an *integer* where it is whole, however it is written (39.0,
   1e3), of *tenths* where one digit after the point says all of it, of *hundredths* where two do, and else a *real*;
   numbers beyond floating point, like infinities, are *infinite*;
+* a text of 2 to 15 digits that begins with 0, as 007 does, is of a class of its own for each number of digits
+  (`zero_padding`);
 * a text of a year of four digits, a month and a day of one or two is a date, in the orders of `DATE_FORMATS`, where
   there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
 * a date in ISO 8601 followed by a time of day without a zone is a datetime, and a *midnight* where the day begins then;
@@ -38,6 +40,7 @@ from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine
 from counterfoil.schema.unit import KNOWN, bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
+from counterfoil.schema.zero_padding import WIDTHS, padded_class, width_of
 
 MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>", "n.a.", ".", "..", "...", ":", "k.a.", "k. a.")
 """Texts, in lower case, that tables write in any case for a missing value: points are those of SAS, Stata and of
@@ -75,6 +78,7 @@ CLASSES = (
     ),
     *DATE_FORMATS,
     *_AMBIGUOUS,
+    *map(padded_class, WIDTHS),
 )
 """In the order of their codes."""
 OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
@@ -82,6 +86,8 @@ OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
 PER_UNIT = len(CLASSES) + len(OPEN_CLASSES)
 """Codes without a unit; each unit has as many of its own, of which most are of no cell."""
 CODES: Mapping[str, int] = {name: code for code, name in enumerate(CLASSES)}
+PADDED: Mapping[int, int] = {width: CODES[padded_class(width)] for width in WIDTHS}
+"""The codes of whole numbers with leading zeros, by how many digits they have."""
 
 DECIMALS: Mapping[str, int] = {"integer": 0, "tenths": 1, "hundredths": 2}
 """Digits after the point, by class; reals have more."""
@@ -140,6 +146,9 @@ def _cells_of_texts(texts: Sequence[str], decimal_char: str, unit: str = "", *, 
     numeric = [*texts_of_numbers]
     if numeric:
         cells[numeric] = _numbers(pa.array([*map(float, texts_of_numbers.values())], pa.float64()))
+    for place in numeric:
+        if padded := width_of(texts[place]):
+            cells["code"][place] = PADDED[padded]
     if len(numeric) < len(short):
         others = [place for place in short if place not in texts_of_numbers]
         cells[others] = [_word_of(texts[place]) for place in others]
@@ -159,6 +168,7 @@ def _with_units(cells: np.ndarray, texts: Sequence[str], decimal_char: str) -> n
     if not beside:
         return cells
     numbers = _cells_of_texts([bare(texts[place], unit) for place, unit in beside.items()], decimal_char or ".")
+    numbers["code"][np.isin(numbers["code"], [*PADDED.values()])] = CODES["integer"]  # zeros before a unit say nothing
     for (place, unit), cell in zip(beside.items(), numbers, strict=True):
         if cell["code"] in _OF_NUMBERS:
             cells[place] = (with_unit(int(cell["code"]), unit), cell["number"])

@@ -16,10 +16,11 @@ from counterfoil.curator.queries.registry import shipped
 from counterfoil.noise.noise import Norm
 from counterfoil.schema.compact_dates import are_days
 from counterfoil.schema.open_numbers import OpenCells, as_read
-from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, unit_places, without_unit
+from counterfoil.schema.raw_cell import CLASSES, CODES, PADDED, RawCells, unit_places, without_unit
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.unit import KNOWN
-from counterfoil.schema.value_grid import CELLS, places_of
+from counterfoil.schema.value_grid import CELLS, REACH, WHOLE_PLACES, places_of
+from counterfoil.schema.zero_padding import WIDTHS
 
 GRIDS = ("integer", "tenths", "hundredths", "real")
 """The classes of numbers, each of which has a grid of its own, in this order."""
@@ -31,8 +32,18 @@ PLACES = len(CLASSES) + len(GRIDS) * CELLS
 DAYS = CODES["integer"]
 """The place of integers that read as days, such as 20240131 (`compact_dates.are_days`): they are on no grid."""
 
+PADDED_LINE = WHOLE_PLACES[(WHOLE_PLACES >= REACH) & (places_of(np.array([10.0 ** WIDTHS[-2]]))[0] >= WHOLE_PLACES)]
+"""The places of the grid where numbers with leading zeros can be, whatever their digits, ascending."""
+
+PADDED_PLACES = len(WIDTHS) * len(PADDED_LINE)
+"""Behind those: for each number of digits, a line of these places for the numbers that have so many with leading zeros,
+whose classes' own places stay empty."""
+
+NUMBERED = PLACES + PADDED_PLACES
+"""All places of one column whose unit is not looked for."""
+
 UNIT_PLACES = len(KNOWN) * len(GRIDS) * CELLS
-"""Beside them, of a column whose unit is looked for: the same grids for the numbers with each unit."""
+"""Behind those, of a column whose unit is looked for: the same grids for the numbers with each unit."""
 
 
 @shipped
@@ -42,8 +53,9 @@ class ColumnPlaces(CountQuery):
 
     Formal guarantee: a cell has exactly one class, and a number one place on the grid (`schema.value_grid`): the answer
     for a column has a count for each class without numbers, one for each place of each class with them, and one for
-    integers that read as days, which have no place on the grid instead. Which one a cell adds to depends on nothing but
-    the cell (`schema.raw_cell`, `schema.compact_dates`), so a record adds 1 to exactly one count of each
+    integers that read as days, which have no place on the grid instead. Numbers with leading zeros are a class for each
+    number of digits, with a line of places each. Which one a cell adds to depends on nothing but the cell
+    (`schema.raw_cell`, `schema.compact_dates`, `schema.zero_padding`), so a record adds 1 to exactly one count of each
     of the d columns. Adding or removing it moves d counts by 1: l1 sensitivity d, l2 sensitivity sqrt(d). Replacing it
     moves, in each column, 1 from one count to another, or nothing: at most 2 d counts by 1 each, so l1 sensitivity 2 d
     and l2 sensitivity sqrt(2 d). Both are attained by records whose cells all have other classes.
@@ -90,12 +102,12 @@ class ColumnPlaces(CountQuery):
         return records.fold(self._counts, self.columns, self.columns)
 
     def split(self, answer: np.ndarray) -> dict[str, np.ndarray]:
-        """An answer by column, as int64 [PLACES], or [PLACES + UNIT_PLACES] where its unit is looked for."""
+        """An answer by column, as int64 [NUMBERED], or [NUMBERED + UNIT_PLACES] where its unit is looked for."""
         ends = np.cumsum([self._size(name) for name in self.columns])[:-1]
         return dict(zip(self.columns, np.split(answer, ends), strict=True))
 
     def _size(self, name: str) -> int:
-        return PLACES + (UNIT_PLACES if name in self.with_units else 0)
+        return NUMBERED + (UNIT_PLACES if name in self.with_units else 0)
 
     def describe(self) -> dict[str, Any]:
         said: dict[str, Any] = {"columns": list(self.columns)} | ({} if self.sign is None else {"sign": self.sign})
@@ -115,15 +127,19 @@ class ColumnPlaces(CountQuery):
 
 
 def place_of_cells(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """int64 [n]: the one place, below `PLACES`, of each cell with this code and this number; above with a unit."""
+    """int64 [n]: the one place, below `NUMBERED`, of each cell with this code and this number; above with a unit."""
     units, plain = unit_places(codes.astype(np.int64)), without_unit(codes.astype(np.int64))
     places = plain.copy()
     for grid, name in enumerate(GRIDS):
         of_kind = plain == CODES[name]
-        first = np.where(units < 0, len(CLASSES), PLACES + units * len(GRIDS) * CELLS)[of_kind]
+        first = np.where(units < 0, len(CLASSES), NUMBERED + units * len(GRIDS) * CELLS)[of_kind]
         places[of_kind] = first + grid * CELLS + places_of(numbers[of_kind])
     plain_integers = np.flatnonzero((plain == CODES["integer"]) & (units < 0))
     places[plain_integers[are_days(numbers[plain_integers])]] = DAYS
+    lines = plain - PADDED[WIDTHS[0]]
+    padded = np.flatnonzero((lines >= 0) & (lines < len(WIDTHS)))
+    along = np.searchsorted(PADDED_LINE, places_of(numbers[padded]))
+    places[padded] = PLACES + lines[padded] * len(PADDED_LINE) + along
     return places
 
 

@@ -1,0 +1,142 @@
+"""A purchase of numbers that are written with leading zeros."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterfoil import Schema, buy_schema, synthesize
+from counterfoil.curator.queries.column_places import NUMBERED, PADDED_LINE, PADDED_PLACES, PLACES, ColumnPlaces
+from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.sources.opening import open_source
+from counterfoil.discovery.padding import read_with_padding
+from counterfoil.discovery.votes import Votes
+from counterfoil.noise.shown_counts import SUMS
+from counterfoil.schema.raw_cell import RawCells
+from counterfoil.schema.schema import Schema as RawSchema
+from counterfoil.schema.value_grid import places_of
+from counterfoil.schema.zero_padding import WIDTHS, width_of
+from sensitive_tables import ENGINES
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+ROWS = 6000
+QUERY = ColumnPlaces(("x",))
+
+
+def places_of_cells(cells: list[str | None], engine: str = "memory") -> np.ndarray:
+    """int64 [NUMBERED], exact."""
+    made = ENGINES[engine](open_source(pa.table({"x": pa.array(cells, pa.string())})), RawSchema((RawCells("x"),)))
+    made.prepare(("x",))
+    return QUERY.exact(ExactRecords(made, made.schema.domain))
+
+
+def votes(cells: list[str | None]) -> Votes:
+    """Of cells, among noise of deviation 1 that happened to be 0."""
+    counts, padded = np.split(places_of_cells(cells).astype(float), [PLACES])
+    return Votes(counts, 1.0, 5.0, padded=padded)
+
+
+cells = st.one_of(st.none(), st.from_regex(r"\A0{0,16}\d{1,16}\Z"), st.sampled_from(["", "-07", "1.5", "0", "x"]))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(cells, max_size=8), st.sampled_from(sorted(ENGINES)))
+def test_every_cell_has_one_place_on_every_engine(rows: list[str | None], engine: str) -> None:
+    places = places_of_cells(rows, engine)
+    assert (len(places), int(places.sum()), int(places.min())) == (NUMBERED, len(rows), 0)
+    lines = places[PLACES:].reshape(len(WIDTHS), len(PADDED_LINE))
+    assert lines.sum(axis=1).tolist() == [sum(width_of(one or "") == width for one in rows) for width in WIDTHS]
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.sampled_from(WIDTHS), st.data())
+def test_a_number_lies_where_it_would_without_zeros(width: int, data: st.DataObject) -> None:
+    number = data.draw(st.integers(0, 10 ** (width - 1) - 1))
+    lines = places_of_cells([str(number).zfill(width)])[PLACES:].reshape(len(WIDTHS), -1)
+    ((line, place),) = np.argwhere(lines).tolist()
+    assert (WIDTHS[line], PADDED_LINE[place]) == (width, places_of(np.array([float(number)]))[0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "digits", "vary", "kind"),
+    [
+        ([f"{i:02d}" for i in range(1, 27)], 2, False, "integer"),
+        ([f"{i:05d}" for i in (1002, 2138, 60601, 94103)], 5, False, "integer"),
+        (["1", "2", "33"], 0, False, "integer"),
+        (["0791234567", "044123456", "09912345678"], 0, False, "text"),
+        (["07", "7", "123", "0012"], 0, False, "text"),
+        ([*["7", "44", "123"] * 20, "007", "0012"], 0, True, "integer"),
+        ([*["7", "44", "123"] * 20, "007"], 0, True, "integer"),
+        (["01.5", "02", "12.5"], 0, False, "real"),
+    ],
+)
+def test_as_many_digits_are_kept_and_others_are_texts_where_they_are_not_few(
+    cells: list[str], digits: int, vary: bool, kind: str
+) -> None:
+    read = read_with_padding(votes(cells * 100), may_be_texts=True)
+    assert (read.padded, read.kind()) == (None, kind)
+    if kind == "integer":
+        assert (read.digits, read.zeros_vary) == (digits, vary)
+        assert read.counts.sum() == len(cells) * 100
+
+
+def test_columns_of_numbers_by_their_owner_stay_such() -> None:
+    read = read_with_padding(votes(["0791234567", "044123456", "12"] * 100), may_be_texts=False)
+    assert (read.kind(), read.digits, read.zeros_vary) == ("integer", 0, True)
+
+
+def test_what_the_noise_hides_changes_nothing() -> None:
+    counts, padded = np.split(places_of_cells(["7"] * 100).astype(float), [PLACES])
+    padded[:] = 4.0
+    assert len(padded) == PADDED_PLACES
+    alternating = padded * np.where(np.arange(len(padded)) % 2, 1, -1)
+    read = read_with_padding(Votes(counts, 1.0, 5.0, padded=alternating), may_be_texts=True)
+    assert (read.digits, read.zeros_vary, read.counts.tolist()) == (0, False, counts.tolist())
+
+
+def written(folder: Path) -> Path:
+    rng = np.random.default_rng(4)
+    table = {
+        "region": [f"{one:02d}" for one in rng.integers(1, 27, ROWS)],
+        "zip": [f"{one:05d}" for one in rng.integers(500, 99_000, ROWS)],
+        "sector": [f"{one:03d}" for one in rng.choice([1, 2, 5, 21, 93], ROWS)],
+        "age": [str(one) for one in rng.integers(0, 90, ROWS)],
+    }
+    lines = [",".join(table), *map(",".join, zip(*table.values(), strict=True))]
+    (folder / "t.csv").write_text("\n".join(lines))
+    return folder / "t.csv"
+
+
+def test_codes_come_back_as_they_are_written(tmp_path: Path) -> None:
+    source = written(tmp_path)
+    schema, _ = buy_schema(source, epsilon=3.0)
+    assert {name: getattr(schema[name], "digits", None) for name in ("region", "zip", "age")} == {
+        "region": 2, "zip": 5, "age": 0,
+    }  # fmt: skip
+    assert schema["zip"].upper <= 99_999
+    assert {"001", "002", "005", "021", "093"} <= set(schema["sector"].values)
+    assert Schema.from_toml(schema.to_toml()) == schema
+    synthesize(source, schema, method="independent", epsilon=10.0).write(tmp_path / "copy.csv")
+    with open(tmp_path / "copy.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    lengths = {name: {len(row[name]) for row in rows if row[name]} for name in ("region", "zip", "sector")}
+    assert lengths == {"region": {2}, "zip": {5}, "sector": {3}}
+
+
+def test_a_stated_number_of_digits_stands(tmp_path: Path) -> None:
+    stated = '[columns.region]\nkind = "integer"\ndigits = 3\nlower = 0\nupper = 30\n'
+    schema, _ = buy_schema(written(tmp_path), epsilon=3.0, stated=stated)
+    assert (schema["region"].digits, schema["zip"].digits) == (3, 5)
+
+
+def test_leading_zeros_are_seen_by_noise_alone_as_rarely_as_is_said() -> None:
+    def sums(places: int) -> int:
+        return 1 if places == 1 else places + sums((places + 1) // 2)
+
+    assert len(WIDTHS) * sums(len(PADDED_LINE)) < SUMS, "`sure` allows for so many of each column"
