@@ -156,6 +156,23 @@ def test_integers_that_may_be_codes_are_named_where_the_storage_has_texts(office
     assert "digits" not in again.err + office.synth().err
 
 
+def test_columns_with_digits_are_named_where_the_file_that_is_written_holds_numbers(office: Office) -> None:
+    Path("coded.csv").write_text(Path("people.csv").read_text().replace("age", "zip"))
+    schema = Path("people.toml").read_text().replace("age", "zip")
+    assert schema.count('kind = "integer"') == 1
+    Path("coded.toml").write_text(schema.replace('kind = "integer"', 'kind = "integer"\ndigits = 3'))
+    given = ("--schema", "coded.toml", "--epsilon", "1", "--method", "independent")
+    made = office.run("synth", "coded.csv", *given)
+    assert "A Parquet file holds zip as numbers, without leading zeros" in " ".join(made.err.split())
+    for again in (
+        ("coded.csv", *given, "--out", "again.csv"),
+        ("coded.synthetic.parquet", *given, "--out", "b.parquet"),
+    ):
+        made = office.run("synth", *again)
+        assert made.status == 0, made.err
+        assert "leading zeros" not in made.err
+
+
 def test_a_method_that_plans_its_budget_checks_nothing_unless_asked(office: Office) -> None:
     given = ("--preset", "laplace-threshold", "--iterations", "2", "--population", "20", "--delta", "1e-6")
     assert office.synth(*given, "--json", method="evolution").document["schema_check"] is None

@@ -25,7 +25,7 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
     """
     from counterfoil.curator.source_facts import columns_of
     from counterfoil.schema.known_losses import known_losses
-    from counterfoil.schema.leading_zeros import zeros_lost
+    from counterfoil.schema.leading_zeros import zeros_lost, zeros_unwritten
     from counterfoil.schema.one_spelling import one_spelling
     from counterfoil.schema.possibility import rarely_met
 
@@ -37,8 +37,9 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
         yield advice
     if spelling := one_spelling({column.name: column.missing_values for column in schema.synthesized}):
         yield spelling
-    if (zeros := zeros_lost(schema)) and not columns_of(source, schema.declared, schema.encoding).typed:
-        yield zeros
+    zeros = [zeros_lost(schema), "" if table.suffix.lower() == ".csv" else zeros_unwritten(schema)]
+    if any(zeros) and not columns_of(source, schema.declared, schema.encoding).typed:
+        yield from filter(None, zeros)
     if schema.between and (own := not_read(schema, columns_of(source, schema.declared, schema.encoding).types)):
         yield own
     if other := other_notation(source, schema, table):

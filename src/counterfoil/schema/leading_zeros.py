@@ -41,3 +41,14 @@ def zeros_lost(schema: Schema) -> str:
         f"Integers are written without leading zeros, 00123 as 123. If {first_few(named, _MOST_NAMED)} may have some, "
         "declare `digits`, such as digits = 5, or list the codes as texts in `values`."
     )
+
+
+def zeros_unwritten(schema: Schema) -> str:
+    """A sentence on columns whose zeros a file with types does not hold; empty where there are none."""
+    named = [column.name for column in schema.synthesized if isinstance(column, Integer) and column.digits]
+    if not named:
+        return ""
+    return (
+        f"A Parquet file holds {first_few(named, _MOST_NAMED)} as numbers, without leading zeros: one that ends with "
+        ".csv has them as they are written."
+    )
