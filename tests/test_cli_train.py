@@ -211,7 +211,9 @@ def test_what_is_printed_fits_80_columns_and_says_what_it_cost(office: Office) -
     shown = " ".join(ended.out.split())
     assert "Mean of the last 20 steps, standard error " in shown
     assert "; a penalty is not in it. Guesses by even odds for 2 classes have 0.693, by the true shares" in shown
-    assert " ".join(ended.err.split()) == NO_CHECKPOINT
+    said = " ".join(ended.err.split())
+    assert said.startswith(f"{NO_CHECKPOINT} The noise in the mean of all gradients is "), "before the charge"
+    assert " ".join(shown.split("WARNING: ")[-1].split()[:9]) in said
     assert "No ledger" in train(office, "dp-sgd", "--target", "income", out="other").err
     quiet = train(office, "dp-sgd", "--target", "income", "--quiet", out="third")
     assert (quiet.status, quiet.out, quiet.err) == (0, "", "")

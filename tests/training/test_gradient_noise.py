@@ -6,6 +6,7 @@ import warnings
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("torch")
@@ -15,8 +16,13 @@ from counterfoil.curator.curator import Curator
 from counterfoil.geometry.euclidean import point_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.methods.wasserstein_generator import WassersteinGenerator
+from counterfoil.schema import Schema
+from counterfoil.schema.integer import Integer
+from counterfoil.schema.real import Real
 from counterfoil.synthesis.point_synthesis import PointSynthesis
-from counterfoil.training.gradient_noise import NoisyGradientsWarning, noise_warnings, points_noise_warnings
+from counterfoil.training.classification import DPSGDClassifier
+from counterfoil.training.gradient_noise import noise_warnings, points_noise_warnings
+from counterfoil.training.noise_warnings import NoisyGradientsWarning
 from counterfoil.training.private_run import Schedule
 
 BOX = point_schema([-1, -1], [1, 1])
@@ -51,6 +57,20 @@ def test_nothing_is_charged_where_it_is_an_error(tmp_path):
             with pytest.raises(NoisyGradientsWarning):
                 made(60, ledger=ledger)
         assert ledger.spent().epsilon == 0
+
+
+def test_a_model_whose_noise_drowns_its_gradients_is_not_charged_where_that_is_an_error(tmp_path):
+    rows = {"x": np.linspace(-1, 1, 40), "rich": np.arange(40) % 2}
+    schema = Schema((Real("x", -1.0, 1.0), Integer("rich", 0, 1)))
+    model = DPSGDClassifier(epsilon=0.1, delta=1e-6, iterations=5)
+    with Ledger.create(tmp_path / "l", source=SourceIdentity("memory", "memory"), total=BUDGET) as ledger:
+        with pytest.raises(NoisyGradientsWarning, match="no better than a guess"), warnings.catch_warnings():
+            warnings.simplefilter("error", NoisyGradientsWarning)
+            model.fit(pd.DataFrame(rows), schema, target="rich", ledger=ledger)
+        assert ledger.spent().epsilon == 0
+        with pytest.warns(NoisyGradientsWarning) as caught:
+            model.fit(pd.DataFrame(rows), schema, target="rich", ledger=ledger)
+    assert str(caught[0].message) in model.receipt.document["warnings"]
 
 
 def test_many_records_are_left_alone():

@@ -24,6 +24,7 @@ from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.schema import Schema
+from counterfoil.training.noise_warnings import NoisyVotesWarning
 from counterfoil.training.pate import PATEClassifier
 from counterfoil.training.public_rows import require_other_rows
 
@@ -82,7 +83,7 @@ def test_boosting_learns_too_and_is_not_saved(tmp_path):
 def test_with_little_budget_it_learns_nothing():
     """Noise is there: the same model at a budget whose labels are coins."""
     model = PATEClassifier(epsilon=0.05, teachers=40, queries=200, seed=4)
-    with pytest.warns(UserWarning, match="more than the 40 teachers"):
+    with pytest.warns(NoisyVotesWarning, match="more than the 40 teachers"):
         model.fit(SENSITIVE, SCHEMA, public=PUBLIC, **FIT)
     assert accuracy(model) < 0.6
     assert any("many labels of the student are wrong" in words for words in model.receipt.document["warnings"])

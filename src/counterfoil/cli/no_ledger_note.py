@@ -20,16 +20,19 @@ from counterfoil.ledger.no_ledger import (
     warn_without_ledger,
 )
 from counterfoil.training.changed_rows import ChangedRowsWarning
-from counterfoil.training.gradient_noise import NoisyGradientsWarning
+from counterfoil.training.noise_warnings import NoisyGradientsWarning, NoisyVotesWarning
 
-_NOTES = (
+PRINTED = (
+    NoLedgerWarning,
     RowCountWarning,
     RestWithoutLedgerWarning,
     UncountedPurchaseWarning,
     ChangedRowsWarning,
     NoisyGradientsWarning,
+    NoisyVotesWarning,
     ViewWarning,
 )
+"""What commands print as a note when it is warned of, and not at the end."""
 
 
 @dataclass
@@ -58,8 +61,8 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
     """Prints the note, once, when what runs inside is about to charge; nothing where there is a ledger.
 
     The curator warns of it when all that could be refused before was accepted. What is refused needs no note. That the
-    number of rows will be rough, that public rows have values beyond bounds, or that noise drowns gradients, is printed
-    with or without a ledger.
+    number of rows will be rough, that public rows have values beyond bounds, or that noise drowns gradients or votes,
+    is printed with or without a ledger.
 
     Args:
         terminal: where it is printed.
@@ -72,7 +75,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
         def shown(message: Any, category: type[Warning], *place: Any, **further: Any) -> None:
             if category is NoLedgerWarning:
                 state.note()
-            elif issubclass(category, _NOTES):
+            elif issubclass(category, PRINTED):
                 # Once for all attempts of a release, whose number is not shown.
                 if str(message) not in said:
                     said.add(str(message))
@@ -81,7 +84,7 @@ def noted_without_ledger(terminal: Terminal, ledger: Path | None) -> Iterator[Wi
                 others(message, category, *place, **further)
 
         warnings.showwarning = shown
-        for kind in (NoLedgerWarning, *_NOTES):
+        for kind in PRINTED:
             warnings.simplefilter("always", kind)
         warn_without_ledger.cache_clear()  # once for each command, of which a process may run several
         yield state

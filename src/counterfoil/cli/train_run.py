@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterfoil.cli.failure import Stopped
-from counterfoil.cli.no_ledger_note import noted_without_ledger
+from counterfoil.cli.no_ledger_note import PRINTED, noted_without_ledger
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
 from counterfoil.cli.train_request import TrainingRequest
-from counterfoil.curator.view_warning import ViewWarning
-from counterfoil.ledger.no_ledger import NoLedgerWarning, UncountedPurchaseWarning
-from counterfoil.training.changed_rows import ChangedRowsWarning
 
 if TYPE_CHECKING:
     from counterfoil.ledger.ledger import Ledger
@@ -64,8 +61,8 @@ def fit(request: TrainingRequest, ledger: Ledger | None, terminal: Terminal, *, 
     show = show_values and "public" not in request.wishes
     showing = showing_values(request.source, request.schema, show=show)
     with terminal.progress() as progress, showing, warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # they are on the receipt, from which the command takes them
-        for said in (NoLedgerWarning, UncountedPurchaseWarning, ChangedRowsWarning, ViewWarning):  # printed as notes
+        warnings.simplefilter("ignore", UserWarning)  # on the receipt, from which the command takes them
+        for said in PRINTED:
             warnings.simplefilter("always", said)
         spends = f", epsilon {request.budget.epsilon:g}"
 

@@ -21,7 +21,8 @@ from counterfoil.networks import require_torch
 from counterfoil.synthesis.point_synthesis import PointSynthesis, release_points, require_space
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.descent import Optimizer
-from counterfoil.training.gradient_noise import NoisyGradientsWarning, points_noise_warnings
+from counterfoil.training.gradient_noise import points_noise_warnings
+from counterfoil.training.noise_warnings import NoisyGradientsWarning
 from counterfoil.training.private_run import Schedule, train
 from counterfoil.transport.rank_gradient import random_directions, require_projections
 

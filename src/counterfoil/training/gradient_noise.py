@@ -24,10 +24,6 @@ four columns were .11 from the records by the sliced distance at a ratio of .03,
 .07 at .03, .03 to .06 at .017, and .02 from .005 on, as without noise."""
 
 
-class NoisyGradientsWarning(UserWarning):
-    """The noise of a run will drown its gradients, which is said before it is charged."""
-
-
 def mean_noise(query: GradientQuery, multiplier: float, iterations: int) -> float:
     """The norm of the noise in the mean of all gradients.
 

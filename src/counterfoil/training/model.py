@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -16,6 +17,7 @@ import numpy as np
 from counterfoil.accounting.budget import Budget, plain_number
 from counterfoil.accounting.neighbors import NeighboringRelation
 from counterfoil.accounting.sanity import budget_warnings
+from counterfoil.callers import outside_the_package
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.resolved_schema import schema_for
@@ -24,7 +26,6 @@ from counterfoil.files import write_text
 from counterfoil.json_text import json_file
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.networks import require_torch
-from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.unit_advice import warn_of_rows_alone
@@ -33,6 +34,7 @@ from counterfoil.synthesis.progress import Progress
 from counterfoil.training.checkpoint import TrainingCheckpoint
 from counterfoil.training.descent import Descent, Optimizer
 from counterfoil.training.gradient_noise import noise_warnings
+from counterfoil.training.noise_warnings import NoisyGradientsWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.penalties import FEWEST
 from counterfoil.training.private_run import DrawsOf, Schedule, train
@@ -146,6 +148,10 @@ class PrivateModel(Parameters, ABC):
                 )
             batches = schedule.batch_sizes(sizes)
             query = self._query(network, features, sizes, batches)
+            (first, *_) = schedule.noises(query, curator)
+            loud = noise_warnings(query, first.noise_multiplier, self.iterations)
+            for words in loud:  # before the charge: where warnings are errors, nothing is spent
+                warnings.warn(words, NoisyGradientsWarning, stacklevel=outside_the_package())
             descent = train(
                 curator,
                 query,
@@ -156,11 +162,7 @@ class PrivateModel(Parameters, ABC):
                 checkpoint=at,
                 progress=progress,
             )
-            said = [
-                *budget_warnings(budget, sum(sizes)),
-                *noise_warnings(query, account_noise(curator), self.iterations),
-            ]
-            self._keep(curator, features, descent, said)
+            self._keep(curator, features, descent, [*budget_warnings(budget, sum(sizes)), *loud])
             if at is not None:
                 TrainingCheckpoint.load(at).finished(self.receipt.to_json()).save(at)
         return self
@@ -212,13 +214,13 @@ class PrivateModel(Parameters, ABC):
     def _optimizer(self) -> Optimizer:
         return Optimizer(self.optimizer, self.learning_rate, self.momentum, self.gradient_clip, self.averaged)
 
-    def _keep(self, curator: Curator, features: TrainingFeatures, descent: Descent, warnings: list[str]) -> None:
+    def _keep(self, curator: Curator, features: TrainingFeatures, descent: Descent, said: list[str]) -> None:
         # A new one: a module of a user's own may have kept what it has seen.
         self.network_, self.features_ = self._network(features), features
         self.network_.load_vector(descent.result)
         self.losses_ = np.array(descent.losses)
         self.receipt = Receipt.from_curator(
-            curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=warnings
+            curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=said
         )
         curator.record_receipt(self.receipt.digest)
 
@@ -332,16 +334,6 @@ class PrivateModel(Parameters, ABC):
         model.receipt = Receipt.load(source / "receipt.json")
         _FOLDER.require_receipt(source, model.receipt)
         return model
-
-
-def account_noise(curator: Curator) -> float:
-    """The noise multiplier of a run that was planned."""
-    account = curator.account
-    assert account is not None
-    assert account.plan
-    (first, *_) = account.plan
-    assert isinstance(first, SubsampledGaussianNoise)
-    return first.noise_multiplier
 
 
 _COLUMNS = ("targets", "groups", "leave_out")

@@ -32,6 +32,7 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.unit_advice import warn_of_row_protection
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.training.noise_warnings import NoisyVotesWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
 from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
@@ -168,7 +169,8 @@ class PATEClassifier(Parameters):
             records = curator.public_row_count() if curator.row_count_is_public else None
             sentences = said_before(query.teachers, deviation, records)
             for words in sentences:
-                warnings.warn(words, stacklevel=2)  # before the charge: where warnings are errors, nothing is spent
+                # Before the charge: where warnings are errors, nothing is spent.
+                warnings.warn(words, NoisyVotesWarning, stacklevel=2)
             progress(f"{query.teachers} teachers vote on {len(rows)} public rows", 0.0)
             votes = query.table(account.ask(query, noise).values)
             progress("the student learns", 1.0)
