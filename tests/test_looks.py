@@ -114,3 +114,14 @@ def test_notebooks_show_names_as_text(office: Office) -> None:
     assert "<script>" not in shown
     assert "\x1b" not in shown
     assert "&lt;script&gt;" in shown
+
+
+def test_a_long_name_of_a_column_stands_above_its_statistics(office: Office) -> None:
+    """It was folded into a head of 14 characters, four lines of parts of words."""
+    name = "income_after_taxes_of_the_household"
+    frame = pd.DataFrame({name: range(100), "age": range(100)})
+    schema = "\n".join(f'[columns.{one}]\nkind = "integer"\nlower = 0\nupper = 99' for one in frame)
+    lines = str(cf.evaluate_without_privacy(frame, frame.iloc[::-1], schema)).splitlines()
+    assert lines[lines.index(name) + 1].split() == ["real", "synthetic", "real", "synthetic"]
+    (head,) = [line for line in lines if line.startswith("age ") and line.endswith("synthetic")]
+    assert head.split() == ["age", "real", "synthetic", "real", "synthetic"]

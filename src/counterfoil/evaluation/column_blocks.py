@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 12
 _MOST_NUMBERS = 6
 _MOST_CATEGORIES = 8
+_WIDEST_HEAD = 14
+"""Characters; a longer name of a column stands above its statistics, in a line of its own."""
 _UNITS = (("days", 86_400), ("hours", 3600), ("minutes", 60))
 
 
@@ -33,7 +35,7 @@ def columns_of(comparison: Comparison, *, values: bool) -> Iterator[Block]:
         yield f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; {IN_JSON} has all."
     numbers = [column for column in columns if column.numbers is not None]
     for column in numbers[:_MOST_NUMBERS]:
-        yield ""
+        yield "" if len(column.name) <= _WIDEST_HEAD else "\n" + wrapped(column.name, further="")
         yield _statistics(column, comparison.schema[column.name])
     if len(numbers) > _MOST_NUMBERS:
         yield f"\n{len(numbers) - _MOST_NUMBERS:,} more columns of numbers differ less; {IN_JSON} has them."
@@ -66,7 +68,7 @@ def _shares(columns: list[ColumnComparison]) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    table.add_column("column", overflow="fold", max_width=22)
+    table.add_column("column", overflow="fold", max_width=30)
     for heading in ("L1", "clamped %", "other %", "missing %", "W_1"):
         table.add_column(heading, justify="right", no_wrap=True)
     for column in columns:
@@ -90,7 +92,7 @@ def _statistics(column: ColumnComparison, facts: Column) -> Any:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    table.add_column(column.name, overflow="fold", max_width=14)
+    table.add_column(column.name if len(column.name) <= _WIDEST_HEAD else "", max_width=_WIDEST_HEAD)
     for heading in ("real", "synthetic"):
         table.add_column(heading, justify="right", max_width=16)
     table.add_column("", max_width=9)
