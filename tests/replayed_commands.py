@@ -20,7 +20,7 @@ from command_line import Ended, Office
 from counterfoil import kept_files
 from counterfoil.curator.answer_log import ResumableRandomness
 from counterfoil.fidelity import acceptance_runs
-from counterfoil.ledger import ledger
+from counterfoil.ledger import entry
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.noise.randomness import SeededRandomness, SystemRandomness
 from counterfoil.receipt import receipt
@@ -110,12 +110,12 @@ def _drawing(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _stop_the_clock(patch: pytest.MonkeyPatch) -> None:
-    for module in (acceptance_runs, ledger, receipt):
+    for module in (acceptance_runs, entry, receipt):
         patch.setattr(module, "datetime", Noon)
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.glob("*.ledger")):
         with Ledger.open(path, source=None) as opened:
-            for entry in opened.entries():
-                yield entry.kind, json.dumps(entry.details)
+            for written in opened.entries():
+                yield written.kind, json.dumps(written.details)

@@ -34,10 +34,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from functools import cache
-from importlib.metadata import version
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,13 +42,13 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.sanity import require_moderate_delta, warn_of_loose_budget
 from counterfoil.inert import inert
 from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
+from counterfoil.ledger.entry import Entry, amounts, first_entry, stamped
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
 from counterfoil.ledger.file import START, LedgerFile, Position, Row, canonical_json
 from counterfoil.ledger.page import ledger_html, ledger_text
 from counterfoil.ledger.protection import Protection
 from counterfoil.ledger.source import SourceIdentity, why_wrong
 from counterfoil.ledger.state import (
-    COMMON_KEYS,
     FORMAT_OF,
     MIXED_FORMAT,
     Amount,
@@ -62,27 +59,6 @@ from counterfoil.ledger.state import (
 )
 
 __all__ = ["Amount", "Entry", "FormerPlace", "Ledger", "Release", "ReleaseRecord", "Reveal", "SourceIdentity"]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the ledger.
-
-    Args:
-        number: its place; the first is 1.
-        kind: one of `state.KEYS`.
-        time: when, in UTC, ISO 8601.
-        version: the version of Counterfoil that wrote it.
-        details: the keys of its kind.
-        hash: over this entry and all before it. A copy of the ledger without it lacks this entry.
-    """
-
-    number: int
-    kind: str
-    time: str
-    version: str
-    details: dict[str, Any]
-    hash: str
 
 
 class Ledger:
@@ -143,7 +119,7 @@ class Ledger:
         require_moderate_delta(budget.delta, confirm_delta)
         require_apart(ledger_outputs(Path(path)), kept_source(identity.location))
         warn_of_loose_budget(budget)
-        LedgerFile.create(Path(path), _first_entry(identity, budget))
+        LedgerFile.create(Path(path), first_entry(identity, budget))
         return cls.open(path, source=identity, timeout=timeout)
 
     @classmethod
@@ -174,7 +150,7 @@ class Ledger:
     @classmethod
     def in_memory(cls, source: SourceIdentity, total: Budget) -> Ledger:
         """A ledger that lasts as long as the process: within it the rules are the same."""
-        return cls(LedgerFile.in_memory(_first_entry(source, total)))
+        return cls(LedgerFile.in_memory(first_entry(source, total)))
 
     def __repr__(self) -> str:
         try:
@@ -299,17 +275,7 @@ class Ledger:
         """Every entry, all of them read and verified again."""
         with self._file.transaction(write=False):
             rows = self._file.rows_after(START)
-        return [
-            Entry(
-                row.number,
-                row.body["kind"],
-                row.body["time"],
-                row.body["version"],
-                {key: value for key, value in row.body.items() if key not in COMMON_KEYS},
-                row.hash,
-            )
-            for row in rows
-        ]
+        return [Entry.of(row) for row in rows]
 
     def require_room(self, budget: Budget, relation: str) -> None:
         """Check that a release may be opened, before any record is read for it; nothing is reserved.
@@ -369,7 +335,7 @@ class Ledger:
             release_id = len(self._state.releases) + 1
             facts: dict[str, Any] = {
                 "release": release_id,
-                "budget": _plain(budget),
+                "budget": amounts(budget),
                 "relation": str(relation),
                 "composition": composition,
                 "description": description,
@@ -483,7 +449,7 @@ class Ledger:
         self._position = Position(row.number, row.hash)
 
     def _append(self, kind: str, *, form: int | None = None, **details: Any) -> int:
-        row = self._file.append(self._position, _stamp(kind) | details, form=form or FORMAT_OF.get(kind, 1))
+        row = self._file.append(self._position, stamped(kind, **details), form=form or FORMAT_OF.get(kind, 1))
         self._appended.append(row)
         return row.number
 
@@ -589,20 +555,3 @@ class Release:
                     "all of it stays spent."
                 )
             self._ledger._append("release_abandoned", release=self.id)
-
-
-def _first_entry(source: SourceIdentity, total: Budget) -> dict[str, Any]:
-    return _stamp("created") | {"source": asdict(source), "total": _plain(total)}
-
-
-def _plain(budget: Budget) -> dict[str, float]:
-    return {"epsilon": float(budget.epsilon), "delta": float(budget.delta)}
-
-
-def _stamp(kind: str) -> dict[str, Any]:
-    return {"kind": kind, "time": datetime.now(UTC).isoformat(timespec="seconds"), "version": _version()}
-
-
-@cache
-def _version() -> str:
-    return version("counterfoil")
