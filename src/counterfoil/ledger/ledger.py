@@ -24,15 +24,14 @@ used: knowing the latter takes an odometer, which costs more (Rogers et al.).
 `state.KEYS`, and its callers write public parameters into them.
 
 `file` explains how the file survives crashes, and what its hashes can and can't show; `state`, how amounts are
-added without rounding.
+added without rounding; `book` keeps the two in step.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
@@ -42,18 +41,17 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.sanity import require_moderate_delta, warn_of_loose_budget
 from counterfoil.inert import inert
 from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
-from counterfoil.ledger.entry import Entry, amounts, first_entry, stamped
+from counterfoil.ledger.book import Book
+from counterfoil.ledger.entry import Entry, amounts, first_entry
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
-from counterfoil.ledger.file import START, LedgerFile, Position, Row, canonical_json
+from counterfoil.ledger.file import START, LedgerFile, canonical_json
 from counterfoil.ledger.page import ledger_html, ledger_text
 from counterfoil.ledger.protection import Protection
 from counterfoil.ledger.source import SourceIdentity, why_wrong
 from counterfoil.ledger.state import (
-    FORMAT_OF,
     MIXED_FORMAT,
     Amount,
     FormerPlace,
-    LedgerState,
     ReleaseRecord,
     Reveal,
 )
@@ -72,11 +70,9 @@ class Ledger:
 
     def __init__(self, file: LedgerFile) -> None:
         self._file = file
-        self._state = LedgerState()
-        self._position = START
-        self._appended: list[Row] = []
+        self._book = Book(file)
         try:
-            with self._reading():
+            with self._book.reading():
                 pass
         except BaseException:
             self.close()
@@ -185,13 +181,13 @@ class Ledger:
     @property
     def source(self) -> SourceIdentity:
         """The records that this ledger is for, where they are now as far as this process has read."""
-        assert self._state.source is not None, "the first entry of every ledger names its source"
-        return self._state.source
+        assert self._book.state.source is not None, "the first entry of every ledger names its source"
+        return self._book.state.source
 
     @property
     def total(self) -> Amount:
         """The budget that the ledger was created with."""
-        return self._state.total
+        return self._book.state.total
 
     @property
     def revealed(self) -> bool:
@@ -200,18 +196,18 @@ class Ledger:
 
     def reveals(self) -> list[Reveal]:
         """The looks at the records without privacy, in order: no budget bounds them, and none is in any sum."""
-        with self._reading():
-            return list(self._state.reveals)
+        with self._book.reading() as state:
+            return list(state.reveals)
 
     def former_places(self) -> list[FormerPlace]:
         """Where the records were before each move, the first place first."""
-        with self._reading():
-            return list(self._state.former)
+        with self._book.reading() as state:
+            return list(state.former)
 
     def protects(self) -> Protection | None:
         """Between which tables the sum of all releases holds (see `protection`); None before the first release."""
-        with self._reading():
-            return self._state.protects
+        with self._book.reading() as state:
+            return state.protects
 
     def require_source(self, source: SourceIdentity) -> None:
         """Check that these are the records that the ledger is for, where they are now.
@@ -219,7 +215,7 @@ class Ledger:
         Raises:
             WrongSource: which says what to do where they were moved.
         """
-        with self._reading():
+        with self._book.reading():
             served = self.source
         if not source.is_the_same_as(served):
             raise WrongSource(why_wrong(self._file.name, served, source))
@@ -242,20 +238,20 @@ class Ledger:
             identity.require_there()
         if self._file.path is not None:
             require_apart(ledger_outputs(self._file.path), kept_source(identity.location))
-        with self._writing():
-            if identity == self._state.source:
+        with self._book.writing() as state:
+            if identity == state.source:
                 raise ValueError(f"The ledger is for {identity} already: there is no move to write down.")
-            self._append("moved", source=asdict(identity))
+            self._book.append("moved", source=asdict(identity))
 
     def refusals(self) -> list[str]:
         """When requests were refused because of what the records hold; in UTC, ISO 8601."""
-        with self._reading():
-            return list(self._state.refusals)
+        with self._book.reading() as state:
+            return list(state.refusals)
 
     def reserved(self) -> Amount:
         """What releases have reserved, used or not."""
-        with self._reading():
-            return self._state.reserved
+        with self._book.reading() as state:
+            return state.reserved
 
     def spent(self) -> Amount:
         """What releases have reserved, used or not; `reveals` are looks that no budget bounds, and not among it."""
@@ -263,13 +259,13 @@ class Ledger:
 
     def left(self) -> Amount:
         """What further releases may reserve. A reveal does not lower it: see `record_reveal`."""
-        with self._reading():
-            return self._state.left
+        with self._book.reading() as state:
+            return state.left
 
     def releases(self) -> list[ReleaseRecord]:
         """Every release with its charges, in the order of opening."""
-        with self._reading():
-            return deepcopy(self._state.releases)
+        with self._book.reading() as state:
+            return deepcopy(state.releases)
 
     def entries(self) -> list[Entry]:
         """Every entry, all of them read and verified again."""
@@ -284,8 +280,8 @@ class Ledger:
             BudgetExceeded: when less is left.
             LedgerError: when earlier releases protect no neighbors of this relation.
         """
-        with self._reading():
-            self._state.require_room(budget, str(relation))
+        with self._book.reading() as state:
+            state.require_room(budget, str(relation))
 
     def require_rest(self, within: int, budget: Budget, relation: str, composition: str) -> None:
         """Check that one release may spend what release `within` left of its reservation; nothing is written.
@@ -293,8 +289,8 @@ class Ledger:
         Raises:
             LedgerError: which says why not.
         """
-        with self._reading():
-            self._state.require_rest(within, budget, str(relation), composition)
+        with self._book.reading() as state:
+            state.require_rest(within, budget, str(relation), composition)
 
     def require_common(self, relation: str) -> None:
         """Check that a release of this relation adds up with those before it, whatever is left.
@@ -302,8 +298,8 @@ class Ledger:
         Raises:
             LedgerError: which says under which relation it would.
         """
-        with self._reading():
-            self._state.require_common(str(relation))
+        with self._book.reading() as state:
+            state.require_common(str(relation))
 
     def open_release(
         self,
@@ -331,8 +327,8 @@ class Ledger:
             LedgerError: when earlier releases protect no neighbors of this relation.
             ValueError: when `description` is not JSON.
         """
-        with self._writing():
-            release_id = len(self._state.releases) + 1
+        with self._book.writing() as state:
+            release_id = len(state.releases) + 1
             facts: dict[str, Any] = {
                 "release": release_id,
                 "budget": amounts(budget),
@@ -341,12 +337,12 @@ class Ledger:
                 "description": description,
             }
             if within is None:
-                self._state.require_room(budget, str(relation))
-                mixed = MIXED_FORMAT if self._state.mixes(str(relation)) else None
-                self._append("release_opened", form=mixed, **facts)
+                state.require_room(budget, str(relation))
+                mixed = MIXED_FORMAT if state.mixes(str(relation)) else None
+                self._book.append("release_opened", form=mixed, **facts)
             else:
-                self._state.require_rest(within, budget, str(relation), composition)
-                self._append("release_continued", within=within, **facts)
+                state.require_rest(within, budget, str(relation), composition)
+                self._book.append("release_continued", within=within, **facts)
         return self.resume(release_id)
 
     def resume(self, release_id: int) -> Release:
@@ -356,8 +352,8 @@ class Ledger:
             ReleaseClosed: when it was closed or abandoned.
             LedgerError: when there is none.
         """
-        with self._reading():
-            record = deepcopy(self._state.open_release(release_id))
+        with self._book.reading() as state:
+            record = deepcopy(state.open_release(release_id))
         return Release(self, record)
 
     def record_reveal(self, reason: str) -> None:
@@ -372,8 +368,8 @@ class Ledger:
         """
         if not reason.strip():
             raise ValueError("`reason` must say why the records are looked at without privacy. Found nothing.")
-        with self._writing():
-            self._append("revealed", reason=reason)
+        with self._book.writing():
+            self._book.append("revealed", reason=reason)
 
     def record_receipt(self, release_id: int, digest: str) -> None:
         """Record the SHA-256 of a release's receipt, so that a forged one can be told from it; once for each text.
@@ -386,15 +382,15 @@ class Ledger:
             LedgerError: where there is no such release, it was abandoned, or another release has this receipt.
             ValueError: when `digest` is no SHA-256.
         """
-        with self._writing():
-            self._state.require_receipt(release_id, digest)
-            if digest not in self._state.receipts:
-                self._append("receipt", release=release_id, sha256=digest)
+        with self._book.writing() as state:
+            state.require_receipt(release_id, digest)
+            if digest not in state.receipts:
+                self._book.append("receipt", release=release_id, sha256=digest)
 
     def receipts(self) -> dict[str, int]:
         """Which release each receipt is of, by the receipt's SHA-256."""
-        with self._reading():
-            return dict(self._state.receipts)
+        with self._book.reading() as state:
+            return dict(state.receipts)
 
     def record_sizes_read(self, relation: str) -> None:
         """Bind the ledger to a relation for good, before an exact size that is public under it is read.
@@ -409,49 +405,20 @@ class Ledger:
         Raises:
             LedgerError: when earlier releases protect no neighbors of this relation.
         """
-        with self._writing():
-            self._state.require_common(str(relation))
-            if not self._state.binds(str(relation)):
-                self._append("sizes_read", relation=str(relation))
+        with self._book.writing() as state:
+            state.require_common(str(relation))
+            if not state.binds(str(relation)):
+                self._book.append("sizes_read", relation=str(relation))
 
     def sizes_read(self) -> list[str]:
         """The relations under which exact sizes were read before a release of them was charged, in order."""
-        with self._reading():
-            return list(self._state.sizes_read)
+        with self._book.reading() as state:
+            return list(state.sizes_read)
 
     def record_refusal(self) -> None:
         """Record that a request was refused because of what the records hold; nothing of what they hold."""
-        with self._writing():
-            self._append("refused")
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        with self._file.transaction(write=False):
-            self._catch_up()
-            yield
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._file.lock:
-            self._appended.clear()
-            with self._file.transaction(write=True):
-                self._catch_up()
-                yield
-            for row in self._appended:  # committed: only now are they part of what this process has seen
-                self._take_in(row)
-
-    def _catch_up(self) -> None:
-        for row in self._file.rows_after(self._position):
-            self._take_in(row)
-
-    def _take_in(self, row: Row) -> None:
-        self._state.apply(row.number, row.body)
-        self._position = Position(row.number, row.hash)
-
-    def _append(self, kind: str, *, form: int | None = None, **details: Any) -> int:
-        row = self._file.append(self._position, stamped(kind, **details), form=form or FORMAT_OF.get(kind, 1))
-        self._appended.append(row)
-        return row.number
+        with self._book.writing():
+            self._book.append("refused")
 
 
 class Release:
@@ -491,20 +458,20 @@ class Release:
             ValueError: when `record` is not JSON.
         """
         ledger, record = self._ledger, json.loads(canonical_json(record))  # as it will be read back
-        with ledger._writing():
-            earlier = ledger._state.open_release(self.id).charges
+        with ledger._book.writing():
+            earlier = ledger._book.state.open_release(self.id).charges
             if not affords([*earlier, record]):
                 raise BudgetExceeded(
                     f"The charges of a release must stay within {Amount(self.budget.epsilon, self.budget.delta)}. "
                     f"After {len(earlier)} charges, release {self.id} can't afford this one ({description}). "
                     "Nothing was charged: ask for more noise, or for fewer answers."
                 )
-            return ledger._append("charged", release=self.id, event=record, description=description)
+            return ledger._book.append("charged", release=self.id, event=record, description=description)
 
     def records(self) -> list[dict[str, Any]]:
         """The charges so far, by any process, in order, as JSON."""
-        with self._ledger._reading():
-            return deepcopy(self._ledger._state.release(self.id).charges)
+        with self._ledger._book.reading():
+            return deepcopy(self._ledger._book.state.release(self.id).charges)
 
     def record_receipt(self, digest: str) -> None:
         """As `Ledger.record_receipt`, for this release."""
@@ -524,9 +491,9 @@ class Release:
         Raises:
             ReleaseClosed: when it was closed or abandoned before.
         """
-        with self._ledger._writing():
-            self._ledger._state.open_release(self.id)
-            self._ledger._append("release_closed", release=self.id, note=note)
+        with self._ledger._book.writing():
+            self._ledger._book.state.open_release(self.id)
+            self._ledger._book.append("release_closed", release=self.id, note=note)
 
     def end(self, note: str = "") -> None:
         """Close the release if anything was charged to it, by any process; otherwise give its reservation back.
@@ -534,11 +501,11 @@ class Release:
         Raises:
             ReleaseClosed: when it was closed or abandoned before.
         """
-        with self._ledger._writing():
-            if self._ledger._state.open_release(self.id).charges:
-                self._ledger._append("release_closed", release=self.id, note=note)
+        with self._ledger._book.writing():
+            if self._ledger._book.state.open_release(self.id).charges:
+                self._ledger._book.append("release_closed", release=self.id, note=note)
             else:
-                self._ledger._append("release_abandoned", release=self.id)
+                self._ledger._book.append("release_abandoned", release=self.id)
 
     def abandon(self) -> None:
         """Give the whole reservation back, as for a request that was refused before anything was computed.
@@ -547,11 +514,11 @@ class Release:
             LedgerError: when something was charged.
             ReleaseClosed: when it was closed or abandoned before.
         """
-        with self._ledger._writing():
-            charges = len(self._ledger._state.open_release(self.id).charges)
+        with self._ledger._book.writing():
+            charges = len(self._ledger._book.state.open_release(self.id).charges)
             if charges:
                 raise LedgerError(
                     f"Only a release without charges can give back what it reserved. Release {self.id} has {charges}: "
                     "all of it stays spent."
                 )
-            self._ledger._append("release_abandoned", release=self.id)
+            self._ledger._book.append("release_abandoned", release=self.id)
