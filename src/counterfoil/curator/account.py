@@ -32,8 +32,8 @@ from counterfoil.curator.silence import silent
 from counterfoil.curator.training import Training
 from counterfoil.interrupts import interrupted_afterwards
 from counterfoil.ledger.errors import BudgetExceeded, LedgerError
-from counterfoil.ledger.ledger import Release
 from counterfoil.ledger.refusals import noting_refusals
+from counterfoil.ledger.release import Release
 from counterfoil.noise.answer import Answer, Choice, FrequentTexts
 from counterfoil.noise.exact_answers import require_finite, require_positive, require_whole
 from counterfoil.noise.known import require_known

@@ -42,13 +42,14 @@ from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.interrupts import interrupted_afterwards
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import ReleaseClosed
-from counterfoil.ledger.ledger import Ledger, Release, SourceIdentity
+from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.ledger.no_ledger import (
     warn_of_rest_without_ledger,
     warn_of_uncounted_purchase,
     warn_without_ledger,
 )
 from counterfoil.ledger.refusals import noting_refusals
+from counterfoil.ledger.release import Release
 from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.noise.sampler import precision_for

@@ -29,9 +29,7 @@ added without rounding; `book` keeps the two in step.
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
@@ -43,10 +41,11 @@ from counterfoil.inert import inert
 from counterfoil.kept_files import keep, kept_ledger, kept_source, ledger_outputs, require_apart
 from counterfoil.ledger.book import Book
 from counterfoil.ledger.entry import Entry, amounts, first_entry
-from counterfoil.ledger.errors import BudgetExceeded, LedgerError, WrongSource
-from counterfoil.ledger.file import START, LedgerFile, canonical_json
+from counterfoil.ledger.errors import LedgerError, WrongSource
+from counterfoil.ledger.file import START, LedgerFile
 from counterfoil.ledger.page import ledger_html, ledger_text
 from counterfoil.ledger.protection import Protection
+from counterfoil.ledger.release import Release
 from counterfoil.ledger.source import SourceIdentity, why_wrong
 from counterfoil.ledger.state import (
     MIXED_FORMAT,
@@ -354,7 +353,7 @@ class Ledger:
         """
         with self._book.reading() as state:
             record = deepcopy(state.open_release(release_id))
-        return Release(self, record)
+        return Release(self, self._book, record)
 
     def record_reveal(self, reason: str) -> None:
         """Record that the records are looked at without privacy: for ever, and outside all sums.
@@ -419,106 +418,3 @@ class Ledger:
         """Record that a request was refused because of what the records hold; nothing of what they hold."""
         with self._book.writing():
             self._book.append("refused")
-
-
-class Release:
-    """A reservation, and the charges against it. Made by `Ledger.open_release` and `Ledger.resume`.
-
-    The attributes were fixed when it opened: `id`, `budget`, `relation`, `composition`, `description`.
-    """
-
-    def __init__(self, ledger: Ledger, record: ReleaseRecord) -> None:
-        self._ledger = ledger
-        self.id = record.id
-        self.budget = record.budget
-        self.relation = record.relation
-        self.composition = record.composition
-        self.description = record.description
-
-    def charge(
-        self, record: dict[str, Any], *, description: str, affords: Callable[[list[dict[str, Any]]], bool]
-    ) -> int:
-        """Pay for an answer; only once this has returned may it be computed.
-
-        Reading the earlier charges, deciding and recording are one transaction, so that no number of processes
-        can overspend a release together. When this returns, the charge survives a kill and a power failure.
-
-        Args:
-            record: the charge, as JSON (`accounting.charge.Charge.to_json`). The ledger keeps it and does not read it.
-            description: the query, in public terms.
-            affords: whether the budget of the release covers all these charges together. It runs while the ledger
-                is locked for others, and must neither use the ledger nor change the list.
-
-        Returns:
-            The number of the entry.
-
-        Raises:
-            BudgetExceeded: when it does not; nothing is charged.
-            ReleaseClosed: when the release was closed or abandoned.
-            ValueError: when `record` is not JSON.
-        """
-        ledger, record = self._ledger, json.loads(canonical_json(record))  # as it will be read back
-        with ledger._book.writing():
-            earlier = ledger._book.state.open_release(self.id).charges
-            if not affords([*earlier, record]):
-                raise BudgetExceeded(
-                    f"The charges of a release must stay within {Amount(self.budget.epsilon, self.budget.delta)}. "
-                    f"After {len(earlier)} charges, release {self.id} can't afford this one ({description}). "
-                    "Nothing was charged: ask for more noise, or for fewer answers."
-                )
-            return ledger._book.append("charged", release=self.id, event=record, description=description)
-
-    def records(self) -> list[dict[str, Any]]:
-        """The charges so far, by any process, in order, as JSON."""
-        with self._ledger._book.reading():
-            return deepcopy(self._ledger._book.state.release(self.id).charges)
-
-    def record_receipt(self, digest: str) -> None:
-        """As `Ledger.record_receipt`, for this release."""
-        self._ledger.record_receipt(self.id, digest)
-
-    def record_refusal(self) -> None:
-        """As `Ledger.record_refusal`; the entry does not name the release."""
-        self._ledger.record_refusal()
-
-    def record_sizes_read(self) -> None:
-        """As `Ledger.record_sizes_read`, for the relation of this release, which may still be given back."""
-        self._ledger.record_sizes_read(self.relation)
-
-    def close(self, note: str = "") -> None:
-        """Refuse further charges. What was reserved stays reserved (the module says why).
-
-        Raises:
-            ReleaseClosed: when it was closed or abandoned before.
-        """
-        with self._ledger._book.writing():
-            self._ledger._book.state.open_release(self.id)
-            self._ledger._book.append("release_closed", release=self.id, note=note)
-
-    def end(self, note: str = "") -> None:
-        """Close the release if anything was charged to it, by any process; otherwise give its reservation back.
-
-        Raises:
-            ReleaseClosed: when it was closed or abandoned before.
-        """
-        with self._ledger._book.writing():
-            if self._ledger._book.state.open_release(self.id).charges:
-                self._ledger._book.append("release_closed", release=self.id, note=note)
-            else:
-                self._ledger._book.append("release_abandoned", release=self.id)
-
-    def abandon(self) -> None:
-        """Give the whole reservation back, as for a request that was refused before anything was computed.
-
-        Raises:
-            LedgerError: when something was charged.
-            ReleaseClosed: when it was closed or abandoned before.
-        """
-        with self._ledger._book.writing():
-            charges = len(self._ledger._book.state.open_release(self.id).charges)
-            if charges:
-                raise LedgerError(
-                    f"Only a release without charges can give back what it reserved. Release {self.id} has {charges}: "
-                    "all of it stays spent."
-                )
-            self._ledger._book.append("release_abandoned", release=self.id)
