@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import copy
@@ -30,7 +29,7 @@ from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
 from counterfoil.curator.paid_runs import PaidRuns
 from counterfoil.curator.records import ExactRecords
-from counterfoil.curator.reserve import Reserve
+from counterfoil.curator.reserve import Reserve, Reserves
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.rest import Rest, rest_of_purchase
 from counterfoil.curator.silence import silent
@@ -139,7 +138,7 @@ class Curator:
         self._log: AnswerLog | None = None
         self._resumed = False
         self._resumed_charges = 0
-        self._reserves: dict[str, Reserve] = {}
+        self._reserves = Reserves()
         self._public_rows: int | None = None
         self._rest: Rest | None = None
         self._attempts = 1
@@ -184,11 +183,11 @@ class Curator:
     @property
     def reserved(self) -> float:
         """The share of the budget that is kept for queries after the synthesizer's own."""
-        return math.fsum(reserve.share for reserve in self._reserves.values())
+        return self._reserves.share
 
     def reserved_for(self, purpose: str) -> float:
         """The share of the budget that is kept for one purpose; 0 where none is."""
-        return self._reserves[purpose].share if purpose in self._reserves else 0.0
+        return self._reserves.shares.get(purpose, 0.0)
 
     def reserve(self, share: float, purpose: str = "", *, counts: bool = False) -> None:
         """Keeps `share` of the budget for queries after the synthesizer's own (`FilterAccount.open_reserve`).
@@ -202,16 +201,9 @@ class Curator:
         Raises:
             ValueError: unless `share` lies between 0 and 1, or when the account is open already.
         """
-        if not 0 < share < 1:
-            raise ValueError(f"The share of the budget that is reserved must lie between 0 and 1. Found {share!r}.")
+        reserve = Reserve.of(share, counts=counts)
         self._require_unopened()
-        others = math.fsum(reserve.share for name, reserve in self._reserves.items() if name != purpose)
-        if not others + share < 1:
-            raise ValueError(
-                f"The shares of the budget that are reserved must together be below 1. Found {share:g} beside "
-                f"{others:g}: reserve less."
-            )
-        self._reserves[purpose] = Reserve(float(share), counts)
+        self._reserves.keep(reserve, purpose)
 
     def spend_rest(self) -> None:
         """Has the release spend what the purchase of its schema left of the budget, as one guarantee with it.
@@ -257,10 +249,9 @@ class Curator:
             raise ValueError(f"{rule.name!r} composes plans only: noise that depends on answers needs a filter.")
         rule = repeated(rule, self._attempts) if self._rest is None else self._rest.rule_for(rule)
         rule.capacity(self.budget)  # refuses a budget that it can't use before anything is reserved
-        later = [reserve.replacement_factor(rule) for reserve in self._reserves.values()]
-        release = self._open(rule, max(replacement_factor, *later) if later else replacement_factor)
+        release = self._open(rule, self._reserves.replacement_factor(rule, replacement_factor))
         account = FilterAccount(self._records, release, rule=rule, **self._parts(release))
-        account.reserve({purpose: reserve.share for purpose, reserve in self._reserves.items()})
+        account.reserve(self._reserves.shares)
         self._account = account
         return account
 
@@ -575,7 +566,7 @@ class Curator:
         one = copy(self)
         one._ledger = Ledger.in_memory(source=self._ledger.source, total=self.budget)
         one._release = one._account = one._log = None
-        one._reserves, one._files = {}, ExitStack()
+        one._reserves, one._files = Reserves(), ExitStack()
         one._attempts, one._warns, one._pay, one._of, one._runs = attempts, False, pay, self, None
         try:
             yield one
