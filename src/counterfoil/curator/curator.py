@@ -219,19 +219,12 @@ class Curator:
             raise ValueError("Runs that are judged are paid for with a budget of their own. Found the rest of one.")
         self._rest = rest_of_purchase(self.schema.bought, self._ledger, self.budget, self.neighbors.describe())
         if self._release is None:
-            self._require_rest(self._rest)
+            self._rest.require_left(self._ledger, self.budget, self.neighbors.describe())
 
     @property
     def rest(self) -> Rest | None:
         """What it spends of the budget of a purchase; None for a budget of its own."""
         return self._rest
-
-    def _require_rest(self, rest: Rest) -> None:
-        described = self.neighbors.describe()
-        if rest.within is None:
-            self._ledger.require_room(self.budget, described)
-        else:
-            self._ledger.require_rest(rest.within, self.budget, described, rest.rule.name)
 
     def filter(self, rule: Filter, *, replacement_factor: float = ANY_QUESTION) -> FilterAccount:
         """Opens the account of a method whose noise depends on earlier answers; costs add up under `rule`.

@@ -37,6 +37,23 @@ class Rest:
             )
         return self.rule
 
+    def require_left(self, ledger: Ledger, budget: Budget, relation: str) -> None:
+        """Checks that one release may spend it; nothing is reserved.
+
+        Args:
+            ledger: of the release.
+            budget: of both together.
+            relation: between which tables the release protects, in words.
+
+        Raises:
+            LedgerError: where another release has it already, or too little is left of a ledger that has no such
+                purchase.
+        """
+        if self.within is None:
+            ledger.require_room(budget, relation)
+        else:
+            ledger.require_rest(self.within, budget, relation, self.rule.name)
+
 
 def rest_of_purchase(bought: Bought | None, ledger: Ledger, budget: Budget, relation: str) -> Rest:
     """What the purchase of a schema left of `budget`: all but what its plan took, whatever of that was asked.
