@@ -26,8 +26,8 @@ from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
-from counterfoil.curator.judged_runs import JUDGED, NOTE, judged_charge
-from counterfoil.curator.paid_runs import PaidRuns
+from counterfoil.curator.judged_runs import charge_as_a_whole, judged_charge
+from counterfoil.curator.paid_runs import PaidRun, PaidRuns
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.reserve import Reserve, Reserves
 from counterfoil.curator.resolved_schema import schema_for
@@ -141,11 +141,8 @@ class Curator:
         self._reserves = Reserves()
         self._public_rows: int | None = None
         self._rest: Rest | None = None
-        self._attempts = 1
-        self._pay: Callable[[], None] | None = None
-        self._of: Curator | None = None  # of a run: the curator that pays for it
-        self._begun = False
-        self._runs: PaidRuns | None = None
+        self._runs: PaidRuns | None = None  # what this curator paid for
+        self._run: PaidRun | None = None  # the one that this curator is for
 
     @property
     def domain(self) -> Domain:
@@ -173,7 +170,7 @@ class Curator:
 
         Those of a run are once it is paid for.
         """
-        return self._ledger.durable if self._of is None else self._begun and self._of.has_ledger
+        return self._ledger.durable if self._run is None else self._run.begun and self._book.durable
 
     @property
     def account(self) -> Account | None:
@@ -374,7 +371,7 @@ class Curator:
         Raises:
             ValueError: within a run of a release that is judged: how many looks there were would tell of its runs.
         """
-        if self._of is not None:
+        if self._run is not None:
             raise ValueError(
                 "A run of a release that is judged shows no records. Look with the curator of the release."
             )
@@ -524,17 +521,12 @@ class Curator:
         self._require_unopened()
         self._require_no_run()
         self._warn()
-        with interrupted_afterwards():  # it is charged as a whole, or not reserved
-            release = self._ledger.open_release(
-                budget=self.budget,
-                relation=self.neighbors.describe(),
-                composition=JUDGED,
-                description={"attributes": list(self.domain.attributes)} | self._fixed(),
-            )
-            release.charge(judged_charge(criteria_sha256, attempts), description=JUDGED, affords=lambda _: True)
-            release.close(NOTE)
-        self._runs = PaidRuns(attempts, self.budget, self.neighbors.describe(), self.randomness)
-        return release.id
+        relation = self.neighbors.describe()
+        facts = {"attributes": list(self.domain.attributes)} | self._fixed()
+        charge = judged_charge(criteria_sha256, attempts)
+        number = charge_as_a_whole(charge, self._ledger, budget=self.budget, relation=relation, description=facts)
+        self._runs = PaidRuns(attempts, self.budget, relation, self.randomness)
+        return number
 
     def another_run(self) -> bool:
         """Whether one more run may follow one that failed, by a coin (`PaidRuns.goes_on`); none before a payment."""
@@ -560,7 +552,7 @@ class Curator:
         one._ledger = Ledger.in_memory(source=self._ledger.source, total=self.budget)
         one._release = one._account = one._log = None
         one._reserves, one._files = Reserves(), ExitStack()
-        one._attempts, one._warns, one._pay, one._of, one._runs = attempts, False, pay, self, None
+        one._warns, one._runs, one._run = False, None, PaidRun(attempts, pay, lambda: self._runs)
         try:
             yield one
         finally:
@@ -573,15 +565,12 @@ class Curator:
         """The charges of any release of the ledger, as it records them; none where it has no such release."""
         return [charge for release in self._ledger.releases() if release.id == release_id for charge in release.charges]
 
-    def _begin_run(self, of: Curator) -> None:
-        """Takes the run from those that the curator `of` paid for."""
-        if of._runs is None:
-            raise ValueError("A run is paid for by its curator's `pay_for_runs`, before it asks anything. Found none.")
-        of._runs.begin(self._attempts, self.budget, self.neighbors.describe())
-        self._begun = True
+    @property
+    def _attempts(self) -> int:
+        return 1 if self._run is None else self._run.attempts
 
     def _require_no_run(self) -> None:
-        if self._of is not None:
+        if self._run is not None:
             raise ValueError("A run of a release that is judged has no runs of its own. Make another curator.")
 
     def _require_unopened(self) -> None:
@@ -590,7 +579,7 @@ class Curator:
 
     def _warn(self) -> None:
         """Says that the rows are those of a view, and what no ledger counts: the release, or its schema's purchase."""
-        if self._of_view and self._of is None:  # it was said of the release before its runs
+        if self._of_view and self._run is None:  # it was said of the release before its runs
             warn_of_view(self.source_name)
         bought = self.schema.bought
         if self._warns:
@@ -605,9 +594,8 @@ class Curator:
     def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
         factor = require_replacement_factor(replacement_factor)
-        if self._pay is not None and self._of is not None:
-            self._pay()
-            self._begin_run(self._of)
+        if self._run is not None:
+            self._run = self._run.begin(self.budget, self.neighbors.describe())
         if (location := self._ledger.source.location) != "memory":
             keep(kept_source(location))  # what is released must not be written over what it was made from
         facts = {"replacement_factor": factor} | self._fixed()

@@ -6,7 +6,13 @@ there were, is more than "withheld" says.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from counterfoil.interrupts import interrupted_afterwards
+
+if TYPE_CHECKING:  # who handles `Withheld` needs no ledger
+    from counterfoil.accounting.budget import Budget
+    from counterfoil.ledger.ledger import Ledger
 
 JUDGED = "judged"
 """What a ledger calls the composition of a release that is charged as a whole, whatever becomes of it."""
@@ -22,6 +28,25 @@ def judged_charge(criteria_sha256: str, attempts: int) -> dict[str, Any]:
         attempts: how many runs are allowed on average.
     """
     return {"query": "judged_runs", "parameters": {"criteria_sha256": criteria_sha256, "attempts": attempts}}
+
+
+def charge_as_a_whole(
+    charge: dict[str, Any], ledger: Ledger, *, budget: Budget, relation: str, description: dict[str, Any]
+) -> int:
+    """Has a ledger charge and close such a release at once; returns its number there.
+
+    Args:
+        charge: `judged_charge`.
+        ledger: which refuses what it has no room for; nothing is charged then.
+        budget: the whole of which is spent.
+        relation: that it protects, as `Neighbors.describe` gives it.
+        description: public parameters of the release.
+    """
+    with interrupted_afterwards():  # it is charged as a whole, or not reserved
+        release = ledger.open_release(budget=budget, relation=relation, composition=JUDGED, description=description)
+        release.charge(charge, description=JUDGED, affords=lambda _: True)
+        release.close(NOTE)
+    return release.id
 
 
 class Withheld(Exception):

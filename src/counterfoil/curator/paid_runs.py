@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.repeated import require_attempts
 from counterfoil.curator.right import Right
@@ -49,6 +52,36 @@ class PaidRuns:
     @staticmethod
     def _one() -> Right:
         return Right(1, "All runs that were paid for are made: pay for another release.")
+
+
+@dataclass(frozen=True)
+class PaidRun:
+    """What the curator of one run knows of what pays for it.
+
+    Args:
+        attempts: K, as they are paid for.
+        pay: sees to it that the runs are paid for, before the first asks anything.
+        paid: what was paid for; None before that.
+        begun: whether this run was taken from them.
+    """
+
+    attempts: int
+    pay: Callable[[], None]
+    paid: Callable[[], PaidRuns | None]
+    begun: bool = False
+
+    def begin(self, budget: Budget, relation: str) -> PaidRun:
+        """Has the runs paid for and takes this one from them; to be called before anything is asked.
+
+        Raises:
+            ValueError: for a run that was not paid for, or that no coin allows.
+        """
+        self.pay()
+        runs = self.paid()
+        if runs is None:
+            raise ValueError("A run is paid for by its curator's `pay_for_runs`, before it asks anything. Found none.")
+        runs.begin(self.attempts, budget, relation)
+        return replace(self, begun=True)
 
 
 def one_of(sides: int, randomness: Randomness) -> bool:
