@@ -23,6 +23,7 @@ from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement
 from counterfoil.brought import brought_within
 from counterfoil.curator.account import Account
 from counterfoil.curator.answer_log import AnswerLog
+from counterfoil.curator.continued_release import go_on_with, require_continued, resumed_release
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.curator.given import ledger_given, schema_given
@@ -447,12 +448,7 @@ class Curator:
             ValueError: when its budget or relation is another, or this curator has a release already.
         """
         self._require_unopened()
-        release = self._ledger.resume(release_id)
-        if release.budget != self.budget or release.relation != self.neighbors.describe():
-            raise ValueError(
-                f"Release {release_id} has {release.budget} and {release.relation}; found {self.budget} and "
-                f"{self.neighbors.describe()}. Continue it with the same."
-            )
+        release = resumed_release(self._ledger, release_id, self.budget, self.neighbors.describe())
         self._release, self._resumed, self._resumed_charges = release, True, len(release.records())
 
     def keep_answers(self, log: AnswerLog) -> None:
@@ -600,7 +596,7 @@ class Curator:
             keep(kept_source(location))  # what is released must not be written over what it was made from
         facts = {"replacement_factor": factor} | self._fixed()
         if self._release is not None:
-            _require_continued(self._release, rule.name, facts, plan)
+            require_continued(self._release, rule.name, facts, plan)
             return self._release
         self._warn()
         described = {"attributes": list(self.domain.attributes)} | facts
@@ -613,16 +609,8 @@ class Curator:
                 within=None if self._rest is None else self._rest.within,
             )
             if self._log is not None:
-                self._go_on_in(self._release, self._log)
+                go_on_with(self._log, self._release)
         return self._release
-
-    @staticmethod
-    def _go_on_in(release: Release, log: AnswerLog) -> None:
-        """Has the answers name the release that was opened; without a ledger in a file, it gets their charges."""
-        log.opened(release.id)
-        for kept in log.charges if log.carries_charges else ():
-            # Whether the budget covers them is asked with each answer that is given once more.
-            release.charge(kept.record, description=str(kept.record.get("query")), affords=lambda _: True)
 
     def _fixed(self) -> dict[str, Any]:
         """What a receipt says of all answers of a release, and so must be the same when it is resumed."""
@@ -648,24 +636,6 @@ class Curator:
             # Older versions declared none, so that any query may have been made.
             "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }
-
-
-def _require_continued(
-    release: Release, composition: str, facts: dict[str, Any], plan: list[dict[str, Any]] | None
-) -> None:
-    """Refuses to go on with a release in another way than it was opened; older versions stated fewer facts.
-
-    Raises:
-        ValueError: which says what is another.
-    """
-    if release.composition != composition:
-        raise ValueError(f"Release {release.id} composes by {release.composition!r}.")
-    # Noise that is changed after an answer depends on that answer, which a plan's accounting excludes.
-    if release.description.get("plan") != plan:
-        raise ValueError(f"Release {release.id} was opened with another plan. Continue it with the same.")
-    for fact, value in facts.items():
-        if release.description.get(fact, value) != value:
-            raise ValueError(f"Release {release.id} was opened with another `{fact}`. Continue it with the same.")
 
 
 def _require_ours(schema: Schema) -> None:
