@@ -20,7 +20,6 @@ from counterfoil.accounting.filter import Filter
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors, PrivacyUnit
 from counterfoil.accounting.repeated import repeated
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
-from counterfoil.brought import brought_within
 from counterfoil.curator.account import Account
 from counterfoil.curator.answer_log import AnswerLog
 from counterfoil.curator.continued_release import go_on_with, require_continued, resumed_release
@@ -30,8 +29,8 @@ from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.judged_runs import charge_as_a_whole, judged_charge
 from counterfoil.curator.paid_runs import PaidRun, PaidRuns
 from counterfoil.curator.records import ExactRecords
+from counterfoil.curator.releasable_schema import releasable, require_groups_read
 from counterfoil.curator.reserve import Reserve, Reserves
-from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.rest import Rest, rest_of_purchase
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
@@ -54,9 +53,7 @@ from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.noise.sampler import precision_for
 from counterfoil.schema import Schema
-from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.plain_arrays import array_of
-from counterfoil.schema.possibility import require_possible
 
 
 class Curator:
@@ -95,23 +92,10 @@ class Curator:
         public_groups: Sequence[str] = (),
     ) -> None:
         schema, privacy_unit = schema_given(schema, source=source), PrivacyUnit.of(privacy_unit)
-        _require_ours(schema)
-        schema = schema_for(source, schema, unit=privacy_unit.column if privacy_unit else "")
-        schema.require_confirmed()
-        require_possible(schema)
-        self.schema = schema
+        self.schema = schema = releasable(schema, source, unit=privacy_unit.column if privacy_unit else "")
         self.budget = budget
         self.neighbors = Neighbors(NeighboringRelation(relation), privacy_unit, tuple(public_groups))
-        for name in self.neighbors.groups:
-            if name not in (known := self.domain.attributes):
-                hint = did_you_mean(name, known)
-                raise ValueError(f"`public_groups` must be synthesized columns of the schema. Found {name!r}.{hint}")
-            if name in schema.between:
-                # A ledger knows groups by their names: another schema may compute others under the same one.
-                raise ValueError(
-                    f"`public_groups` must be columns that are read. Found {name!r}, which is computed from two "
-                    "others: choose another column."
-                )
+        require_groups_read(self.neighbors.groups, schema)
         self.randomness: Randomness = (
             SystemRandomness(tables=precision_for(budget)) if seed is None else SeededRandomness(seed)
         )
@@ -636,13 +620,3 @@ class Curator:
             # Older versions declared none, so that any query may have been made.
             "replacement_factor": release.description.get("replacement_factor", ANY_QUESTION),
         }
-
-
-def _require_ours(schema: Schema) -> None:
-    """Refuses kinds of columns of a user's own: that each cell is read by itself is proved for ours.
-
-    Raises:
-        ValueError: which names the class.
-    """
-    for brought in brought_within(schema):
-        raise ValueError(f"A schema is made of the kinds of columns and rules of this package. Found {brought.words}.")
