@@ -35,6 +35,7 @@ from counterfoil.curator.rest import Rest, rest_of_purchase
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
+from counterfoil.curator.uncounted import warn_of_purchase_beside, warn_of_uncounted_release
 from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.domain.domain import Domain
 from counterfoil.features.training_features import TrainingFeatures
@@ -42,11 +43,6 @@ from counterfoil.interrupts import interrupted_afterwards
 from counterfoil.kept_files import keep, kept_source
 from counterfoil.ledger.errors import ReleaseClosed
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
-from counterfoil.ledger.no_ledger import (
-    warn_of_rest_without_ledger,
-    warn_of_uncounted_purchase,
-    warn_without_ledger,
-)
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.ledger.release import Release
 from counterfoil.noise.noise import Noise
@@ -109,7 +105,7 @@ class Curator:
             known_ledger = ledger_given(ledger, files)
             self._ledger = Ledger.in_memory(source=identity, total=budget) if known_ledger is None else known_ledger
             self._ledger.require_source(identity)
-            self._book = self._ledger  # where it is written what no budget counts; of a run, its curator's
+            self._lasting_ledger = self._ledger  # where it is written what no budget counts; of a run, its curator's
             unit = (privacy_unit.column, privacy_unit.max_rows) if privacy_unit else (None, None)
             self._engine = engine_for(opened, in_memory=in_memory)(
                 opened, schema, privacy_unit=unit[0], max_rows=unit[1], randomness=self.randomness
@@ -155,7 +151,7 @@ class Curator:
 
         Those of a run are once it is paid for.
         """
-        return self._ledger.durable if self._run is None else self._run.begun and self._book.durable
+        return self._ledger.durable if self._run is None else self._run.begun and self._lasting_ledger.durable
 
     @property
     def account(self) -> Account | None:
@@ -285,7 +281,7 @@ class Curator:
                 "Use a noisy count, such as the total of a measured marginal."
             )
         if self._public_rows is None:
-            self._book.record_sizes_read(self.neighbors.describe())
+            self._lasting_ledger.record_sizes_read(self.neighbors.describe())
             with noting_refusals(self._ledger), silent():
                 self._public_rows = self._engine.rows(self.domain.attributes[0])
         return self._public_rows
@@ -307,7 +303,7 @@ class Curator:
                 "Sizes of groups are public only under `replace_one` with these groups as `public_groups`. Found "
                 f"'{self.neighbors.describe()}'."
             )
-        self._book.record_sizes_read(self.neighbors.describe())
+        self._lasting_ledger.record_sizes_read(self.neighbors.describe())
         with noting_refusals(self._ledger), silent():
             return self._records.grouped(features).sizes
 
@@ -561,15 +557,10 @@ class Curator:
         """Says that the rows are those of a view, and what no ledger counts: the release, or its schema's purchase."""
         if self._of_view and self._run is None:  # it was said of the release before its runs
             warn_of_view(self.source_name)
-        bought = self.schema.bought
         if self._warns:
-            warn_without_ledger()
-            if self._rest is not None:
-                warn_of_rest_without_ledger(self.budget.epsilon)
-        elif self._rest is not None:
-            return  # what the purchase cost is in the budget that is reserved
-        elif bought is not None and self._ledger.durable and bought.receipt not in self._ledger.receipts():
-            warn_of_uncounted_purchase(f"epsilon {bought.epsilon:g} at delta {bought.delta:g}")
+            warn_of_uncounted_release(self.budget, self._rest)
+        elif self._rest is None:  # else what the purchase cost is in the budget that is reserved
+            warn_of_purchase_beside(self._ledger, self.schema.bought)
 
     def _open(self, rule: Composition, replacement_factor: float, plan: list[dict[str, Any]] | None = None) -> Release:
         self._require_unopened()
