@@ -22,6 +22,7 @@ from counterfoil.accounting.repeated import repeated
 from counterfoil.accounting.replacement import ANY_QUESTION, require_replacement_factor
 from counterfoil.curator.account import Account
 from counterfoil.curator.answer_log import AnswerLog
+from counterfoil.curator.coded_table import table_of_blocks
 from counterfoil.curator.continued_release import go_on_with, require_continued, resumed_release
 from counterfoil.curator.engines.registry import engine_for
 from counterfoil.curator.filter_account import FilterAccount
@@ -49,7 +50,6 @@ from counterfoil.noise.noise import Noise
 from counterfoil.noise.randomness import Randomness, SeededRandomness, SystemRandomness
 from counterfoil.noise.sampler import precision_for
 from counterfoil.schema import Schema
-from counterfoil.schema.plain_arrays import array_of
 
 
 class Curator:
@@ -357,14 +357,9 @@ class Curator:
                 "A run of a release that is judged shows no records. Look with the curator of the release."
             )
         self._ledger.record_reveal(reason)
-        attributes = self.domain.attributes
-        names = [*attributes, *(f"number of {name}" for name in numbers)]
-        names += [f"placement of {name}" for name in placements]
         with noting_refusals(self._ledger):
-            blocks = list(self._engine.blocks(attributes, numbers, placements))
-        asked = ("codes", attributes), ("numbers", numbers), ("placements", placements)
-        parts = [[getattr(block, kind)[name] for kind, listed in asked for name in listed] for block in blocks]
-        return pa.concat_tables(pa.table([array_of(column) for column in part], names=names) for part in parts)
+            blocks = list(self._engine.blocks(self.domain.attributes, numbers, placements))
+        return table_of_blocks(blocks, self.domain.attributes, numbers, placements)
 
     def charges(self) -> list[Charge]:
         """The charges of this release so far, as written in the ledger."""
