@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-_MONEY = ("€", "$", "£", "¥", "CHF", "EUR", "USD", "GBP", "Fr.", "kr", "zł", "Kč", "Ft")
+_MONEY = ("€", "$", "£", "¥", "CHF", "EUR", "USD", "GBP", "Fr.", "kr", "kr.", "zł", "Kč", "Ft")
 _SHARES = ("%", "‰")
-_MEASURES = ("°C", "kg", "mg", "g", "km", "cm", "mm", "m", "years")
-KNOWN = (*_SHARES, *_MONEY, *_MEASURES)
+_MEASURES = ("°C", "kg", "mg", "g", "km", "cm", "mm", "m", "m²", "km²", "ha", "kWh", "years", "min")
+_CLINICAL = ("mmol/L", "mmol/l", "mg/dL", "mg/dl", "g/dL", "g/dl", "g/L", "g/l", "U/L", "U/l", "mmHg", "bpm")
+KNOWN = (*_SHARES, *_MONEY, *_MEASURES, *_CLINICAL)
 """Units that are looked for in texts that are no numbers: what offices, shops and clinics write beside most of theirs.
 
 A longer list costs a purchase little, but single letters other than g and m are ends of codes more often than units.
