@@ -12,7 +12,9 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.pasted_names import pasted
 from counterfoil.schema import Schema
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.placement import Placement
 
 MOST_COLUMNS = 300
@@ -29,7 +31,7 @@ class AbsentCounts:
     """In how many records each two columns were missing so far, batch by batch."""
 
     def __init__(self, schema: Schema):
-        names = [column.name for column in schema.synthesized if column.missing]
+        names = pasted(column.name for column in schema.synthesized if column.missing)
         self._names = names if len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
         self._together = np.zeros((len(self._names), len(self._names)), dtype=np.int64)
@@ -84,7 +86,7 @@ class AbsentCounts:
 
 def _text(pairs: list[Pair], how: str, *, both: bool) -> str:
     """What is said of the second column of the first pair, and of how many others."""
-    one, other = (name if name.isidentifier() else f"`{name}`" for name in pairs[0])
+    one, other = map(column_text, pairs[0])
     more = len(pairs) - 1
     others = f"; the like is true of {more:,} other column{'s' if more > 1 else ''}" if more else ""
     back = ", and the other way round" if both else ""

@@ -16,10 +16,12 @@ import numpy as np
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.kept_columns import kept_columns
+from counterfoil.evaluation.pasted_names import pasted
 from counterfoil.evaluation.stored_digits import as_stored
-from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, missing_apart, numbers_of
+from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, missing_apart, numbers_of
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.integer import Integer
 
 _POWERS = (10, 100, 1000, 10_000, 100_000, 1_000_000)
@@ -67,7 +69,7 @@ class DigitCounts:
 
     def __init__(self, schema: Schema):
         columns = {column.name: column for column in schema.synthesized}
-        names = [name for name, column in columns.items() if isinstance(column, Integer)]
+        names = pasted(name for name, column in columns.items() if isinstance(column, Integer))
         self._columns: Mapping[str, Column] = columns
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
@@ -91,7 +93,7 @@ class DigitCounts:
             is_known = name in self._kept or any({name, source} <= bound for bound in self._bound)
             if relation.target in said or relation.evidence < FEWEST or is_known:
                 continue
-            plain = f"{as_named(source)} {relation.sign} {relation.power}"
+            plain = f"{column_text(source)} {relation.sign} {relation.power}"
             if text := as_stored(plain, self._columns[name], self._columns, 0):
                 said.add(relation.target)
                 said_so = _text(relation.sign, source, text) + missing_apart(relation.apart)

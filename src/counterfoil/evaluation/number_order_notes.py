@@ -13,8 +13,10 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
-from counterfoil.evaluation.sum_notes import MOST_COLUMNS, as_named, numbers_of
+from counterfoil.evaluation.pasted_names import pasted
+from counterfoil.evaluation.sum_notes import MOST_COLUMNS, numbers_of
 from counterfoil.schema import Schema
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 from counterfoil.schema.toml_text import toml_value
@@ -34,7 +36,7 @@ class NumberOrderCounts:
     """
 
     def __init__(self, schema: Schema):
-        names = [column.name for column in schema.synthesized if isinstance(column, Integer | Real)]
+        names = pasted(column.name for column in schema.synthesized if isinstance(column, Integer | Real))
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
         self._unrelated: dict[tuple[int, int], float] | None = None
@@ -97,8 +99,9 @@ def _compared(numbers: np.ndarray, pair: tuple[int, int]) -> tuple[int, int] | N
 
 
 def _text(first: str, last: str) -> str:
+    order = f"{column_text(first)} <= {column_text(last)}"
     return (
         f"in no record is it below {first}, and noise knows no order: many rows of a copy will break it. Where none "
-        f'can be, as no total below its part, add the rule require = "{as_named(first)} <= {as_named(last)}", or, '
+        f'can be, as no total below its part, add the rule require = "{order}", or, '
         f"where it matters how far they lie apart, count `between = {toml_value([first, last])}` in its place."
     )

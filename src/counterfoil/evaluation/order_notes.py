@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.pasted_names import can_be_pasted
 from counterfoil.schema import Schema
 from counterfoil.schema.date_order import dates_without_rule, length_kept, order_rule
 from counterfoil.schema.instant import Instant
@@ -26,7 +27,8 @@ class OrderCounts:
     def __init__(self, schema: Schema):
         self._schema = schema
         self._units = {column.name: column.unit for column in schema.synthesized if isinstance(column, Instant)}
-        self._counts = {pair: np.zeros(2, dtype=np.int64) for pair in dates_without_rule(schema)}
+        pairs = [pair for pair in dates_without_rule(schema) if all(map(can_be_pasted, pair))]
+        self._counts = {pair: np.zeros(2, dtype=np.int64) for pair in pairs}
 
     def add(self, batch: RawBatch) -> None:
         """Compares the records of a batch; a column that can't be read is compared with none."""

@@ -16,10 +16,12 @@ from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.factors import factor_text
 from counterfoil.evaluation.kept_columns import kept_columns
+from counterfoil.evaluation.pasted_names import pasted
 from counterfoil.evaluation.stored_digits import MOST_DIGITS, as_stored, has_digits, stored_digits
-from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, as_named, derive_text, missing_apart, numbers_of
+from counterfoil.evaluation.sum_notes import FEWEST, MOST_COLUMNS, derive_text, missing_apart, numbers_of
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
@@ -115,7 +117,7 @@ class ProductCounts:
 
     def __init__(self, schema: Schema):
         columns = {column.name: column for column in schema.synthesized}
-        names = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
+        names = pasted(name for name, column in columns.items() if isinstance(column, Integer | Real))
         self._columns: Mapping[str, Column] = columns
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
@@ -176,11 +178,11 @@ class ProductCounts:
         if not relation.factor:
             return ""
         one, other = (
-            "" if place is None else f"({given[place]})" if given.get(place) else as_named(self._names[place])
+            "" if place is None else f"({given[place]})" if given.get(place) else column_text(self._names[place])
             for place in (relation.one, relation.other)
         )
         both = f"{one} {relation.sign} {other}" if other else one
-        if both == as_named(self._names[relation.one]) and relation.factor == "{}" and self._has_digits_of(relation):
+        if both == column_text(self._names[relation.one]) and relation.factor == "{}" and self._has_digits_of(relation):
             return both
         target = self._columns[self._names[relation.target]]
         return as_stored(relation.factor.format(both), target, self._columns, self._digits[relation.target])

@@ -15,15 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.code_conditions import condition, constant, is_exact
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.ruled_pairs import ruled_pairs
-from counterfoil.evaluation.sum_notes import as_named
 from counterfoil.listing import first_few
 from counterfoil.schema import Schema
-from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
-from counterfoil.schema.column import Column
-from counterfoil.schema.integer import Integer
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.placement import Placement
 
 MOST_COLUMNS = 300
@@ -39,8 +37,6 @@ _SCREENED = 1000
 """Records of a batch that are compared before all of them are: most pairs of columns fail there."""
 _NO_CHANCE = 14.0
 """Minus the log of the probability, one in a million, that chance makes any of the values compared a skipped one."""
-_MOST_LISTED = 6
-"""Values in a condition; one that would need more is hardly one that people know."""
 _MOST_NAMED = 4
 
 _ELSEWHERE = (Placement.BELOW, Placement.ABOVE)
@@ -69,7 +65,7 @@ class SkipCounts:
 
     def __init__(self, schema: Schema):
         columns = {column.name: column for column in schema.synthesized}
-        exact = {name: column for name, column in columns.items() if _is_exact(column)}
+        exact = {name: column for name, column in columns.items() if is_exact(column)}
         self._columns = exact if len(exact) <= MOST_COLUMNS else {}
         self._gates = [name for name, column in self._columns.items() if column.size <= MOST_CODES]
         self._ruled = ruled_pairs(schema)
@@ -158,10 +154,10 @@ class SkipCounts:
             label = "" if skipped.value[1] == column.missing_code else column.labels[skipped.value[1]]
             groups.setdefault((skipped.gate, skipped.codes, label), []).append(skipped)
         for group in groups.values():
-            if condition := self._condition(group[0].gate, group[0].codes):
-                others = np.setdiff1d(np.flatnonzero(self._counts[group[0].gate][:-1]), group[0].codes)
-                elsewhere = self._condition(group[0].gate, tuple(others.tolist())) or f"not ({condition})"
-                yield ColumnNote(group[0].value[0], "skipped", self._text(group, condition, elsewhere), len(group))
+            if where := self._condition(group[0].gate, group[0].codes):
+                others = np.setdiff1d(self._seen(group[0].gate), group[0].codes)
+                elsewhere = self._condition(group[0].gate, tuple(others.tolist())) or f"not ({where})"
+                yield ColumnNote(group[0].value[0], "skipped", self._text(group, where, elsewhere), len(group))
 
     def _found(self) -> Iterator[Skipped]:
         """Of each column the value that one other column skips by, of these the first; not of a column of which that
@@ -198,74 +194,23 @@ class SkipCounts:
         return bool(-logs.sum() > _NO_CHANCE + np.log(self._tried))
 
     def _condition(self, gate: str, codes: tuple[int, ...]) -> str:
-        """What the records of these codes have in common, as an expression; empty where that is long."""
-        column, name = self._columns[gate], as_named(gate)
-        seen = np.flatnonzero(self._counts[gate][:-1]).tolist()
-        if column.missing_code in codes or column.missing_code in seen:
-            missing = f"{name} is missing"
-            if codes == (column.missing_code,):
-                return missing
-            if len(seen) - len(codes) == 1 and column.missing_code not in codes:
-                return f"not ({missing})"
-        kept = [code for code in seen if code != column.missing_code]
-        inside = [code for code in codes if code != column.missing_code]
-        others = [code for code in kept if code not in inside]
-        stated = self._stated(column, inside, others)
-        if stated and column.missing_code in codes:
-            return f"{name} is missing or {name} {stated}"
-        if stated and column.missing_code in seen:
-            return f"not ({name} is missing) and {name} {stated}"
-        return stated and f"{name} {stated}"
+        return condition(self._columns[gate], codes, self._seen(gate))
 
-    @staticmethod
-    def _stated(column: Column, inside: list[int], others: list[int]) -> str:
-        """What follows the name of the column."""
-        if isinstance(column, Integer) and inside and others:
-            if max(inside) < min(others):
-                return f"< {column.labels[min(others)]}"
-            if min(inside) > max(others):
-                return f">= {column.labels[min(inside)]}"
-        if not inside or min(len(inside), len(others)) > _MOST_LISTED:
-            return ""
-        listed, negated = (inside, False) if len(inside) <= len(others) else (others, True)
-        constants = [_constant(column, code) for code in listed]
-        if len(constants) == 1:
-            return f"{'!=' if negated else '=='} {constants[0]}"
-        return f"{'not in' if negated else 'in'} ({', '.join(constants)})" if constants else ""
+    def _seen(self, gate: str) -> list[int]:
+        """The codes of a column that records have."""
+        return np.flatnonzero(self._counts[gate][:-1]).tolist()
 
-    def _text(self, group: list[Skipped], condition: str, elsewhere: str) -> str:
+    def _text(self, group: list[Skipped], where: str, elsewhere: str) -> str:
         name, code = group[0].value
-        column, of = self._columns[name], as_named(name)
+        column, of = self._columns[name], column_text(name)
         missing = code == column.missing_code
         value = "missing" if missing else f'"{column.labels[code]}"'
-        then = f"{of} is missing" if missing else f"{of} == {_constant(column, code)}"
-        back = f"not ({of} is missing)" if missing else f"{of} != {_constant(column, code)}"
+        then = f"{of} is missing" if missing else f"{of} == {constant(column, code)}"
+        back = f"not ({of} is missing)" if missing else f"{of} != {constant(column, code)}"
         others = [one.value[0] for one in group[1:]]
         more = f"; the like is true of {first_few(others, _MOST_NAMED, between=', ')}" if others else ""
         return (
-            f"it is {value} in exactly the records with `{condition}`{more}. Rows of a copy will not keep to it. Where "
-            f'a question is asked of some alone, add rules: if = "{condition}", then = "{then}", and if = '
+            f"it is {value} in exactly the records with `{where}`{more}. Rows of a copy will not keep to it. Where "
+            f'a question is asked of some alone, add rules: if = "{where}", then = "{then}", and if = '
             f'"{elsewhere}", then = "{back}".'
         )
-
-
-def _is_exact(column: Column) -> bool:
-    """Whether each code is one value that an expression can name, as it stands between the quotes of a schema."""
-    if not _can_be_quoted(column.name) or "`" in column.name:
-        return False
-    if isinstance(column, Categorical):
-        return not column.other and all(_can_be_quoted(label) and "'" not in label for label in column.labels)
-    if isinstance(column, Integer):
-        lows, highs = column.ranges
-        return bool(np.array_equal(lows, highs, equal_nan=True))
-    return isinstance(column, Boolean) and not column.labeled
-
-
-def _constant(column: Column, code: int) -> str:
-    label = column.labels[code]
-    return f"'{label}'" if isinstance(column, Categorical) else label
-
-
-def _can_be_quoted(text: str) -> bool:
-    """Whether a text means itself in a TOML string between double quotes."""
-    return text.isprintable() and not any(mark in text for mark in '"\\')

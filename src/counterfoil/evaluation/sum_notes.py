@@ -7,8 +7,6 @@ leaves the budget to the others.
 
 from __future__ import annotations
 
-import keyword
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -17,10 +15,12 @@ from counterfoil.curator.raw_reading import RawBatch
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.linear_search import LinearRelation, search
+from counterfoil.evaluation.pasted_names import pasted
 from counterfoil.evaluation.stored_digits import as_stored, stored_digits
 from counterfoil.evaluation.substitution import Solved, Sum, System
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
+from counterfoil.schema.expression import column_text
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.real import Real
@@ -39,7 +39,7 @@ class SumCounts:
 
     def __init__(self, schema: Schema):
         columns = {column.name: column for column in schema.synthesized}
-        names = [name for name, column in columns.items() if isinstance(column, Integer | Real)]
+        names = pasted(name for name, column in columns.items() if isinstance(column, Integer | Real))
         self._columns: Mapping[str, Column] = columns
         self._names = names if 2 <= len(names) <= MOST_COLUMNS else []
         self._bound = [set(rule.columns) for rule in schema.bound_rules]
@@ -127,15 +127,9 @@ def numbers_of(batch: RawBatch, names: Sequence[str]) -> np.ndarray:
     return numbers
 
 
-def as_named(name: str) -> str:
-    """A column as expressions name it."""
-    plain = name.isidentifier() and not keyword.iskeyword(name) and unicodedata.normalize("NFKC", name) == name
-    return name if plain and name not in ("true", "false") else f"`{name}`"
-
-
 def sum_text(terms: Sum, names: Sequence[str]) -> str:
     """A sum as an expression, what is added before what is subtracted: "age - schooling - 6", "2020 - age"."""
-    parts = [(factor, as_named(names[place])) for place, factor in sorted(terms.factors.items())]
+    parts = [(factor, column_text(names[place])) for place, factor in sorted(terms.factors.items())]
     signed = [(factor > 0, name if abs(factor) == 1 else f"{abs(factor)} * {name}") for factor, name in parts]
     if terms.constant:
         signed.append((terms.constant > 0, f"{abs(terms.constant):.15g}"))
