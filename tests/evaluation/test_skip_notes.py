@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil import Schema
+from counterfoil.curator import raw_reading
 from counterfoil.evaluation import skip_notes
 from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.schema.categorical import Categorical
@@ -123,6 +124,15 @@ def test_batches_add_up(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     assert {note.column: note.text for note in report.notes if note.kind == "skipped"} == whole
 
 
+@pytest.mark.parametrize("by", ["work", "age", "seeking", "hours"])
+@pytest.mark.parametrize("rows", [300, 777, 5000])
+def test_a_table_that_is_sorted_by_what_decides_has_the_same_notes(
+    by: str, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(raw_reading, "BATCH_ROWS", rows)
+    assert skipped(survey().sort_values(by, kind="stable").reset_index(drop=True)) == skipped(survey())
+
+
 TWO = """
 name = "t"
 [columns.gate]
@@ -134,16 +144,19 @@ values = ["x", "y", "z"]
 """
 
 
-@given(st.integers(0, 2**16), st.sampled_from([0.0, 0.0, 0.002]), st.integers(1, 3))
-def test_what_is_said_is_true_and_all_that_is_true_is_said(seed: int, noise: float, skips: int) -> None:
+@given(st.integers(0, 2**16), st.sampled_from([0.0, 0.0, 0.002]), st.integers(1, 3), st.booleans())
+def test_what_is_said_is_true_and_all_that_is_true_is_said(seed: int, noise: float, skips: int, sort: bool) -> None:
     rng = np.random.default_rng(seed)
     gate = rng.integers(0, 4, 400)
     asked = np.where(gate < skips, 0, rng.integers(1, 3, 400))
     asked = np.where(rng.random(400) < noise, rng.integers(0, 3, 400), asked)
     table = pd.DataFrame({"gate": np.array(list("abcd"))[gate], "asked": np.array(list("xyz"))[asked]})
+    table = table.sort_values("gate", ignore_index=True) if sort else table
     with_x = set(table["gate"][table["asked"] == "x"])
     exact = not with_x & set(table["gate"][table["asked"] != "x"])
-    report = check_without_privacy(table, Schema.from_toml(TWO))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(raw_reading, "BATCH_ROWS", 70 if sort else 400)
+        report = check_without_privacy(table, Schema.from_toml(TWO))
     assert [note.column for note in report.notes if note.kind == "skipped"] == (["asked"] if exact else [])
 
 

@@ -34,7 +34,7 @@ numbers, the first and the last value, and missing cells."""
 _LEAST = 0.01
 """The share of the records that are skipped, or asked, and fewer of them are not looked at."""
 _SCREENED = 1000
-"""Records of a batch that are compared before all of them are: most pairs of columns fail there."""
+"""Records of a batch, spread over it, that are compared before all of them are: most pairs of columns fail there."""
 _NO_CHANCE = 14.0
 """Minus the log of the probability, one in a million, that chance makes any of the values compared a skipped one."""
 _MOST_NAMED = 4
@@ -71,22 +71,26 @@ class SkipCounts:
         self._ruled = ruled_pairs(schema)
         # One code more than there are, the last, is for cells that have no place.
         self._counts = {name: np.zeros(column.size + 1, dtype=np.int64) for name, column in self._columns.items()}
-        self._with: dict[tuple[Value, str], np.ndarray] | None = None
+        self._with: dict[tuple[Value, str], np.ndarray] = {}
+        self._begun = set[Value]()
         self._clamped = set[Value]()
-        self._tried = 0
+        self._rows = self._tried = 0
 
     def add(self, batch: RawBatch) -> None:
-        """Compares the records of a batch."""
-        codes = {name: self._codes(name, batch) for name in self._columns if name in batch.cells}
-        if self._with is None:
-            self._with = self._screened(codes)
-        readable = {pair: own for pair, own in self._with.items() if pair[0][0] in codes and pair[1] in codes}
-        for most in sorted({min(_SCREENED, batch.rows), batch.rows}):
-            some = {name: own[:most] for name, own in codes.items()}
-            readable = self._compared(readable, some, keep=most < batch.rows)
-        self._with = readable
+        """Compares the records of a batch; a column that can't be read is compared no more."""
+        if not batch.rows:
+            return
+        self._columns = {name: column for name, column in self._columns.items() if name in batch.cells}
+        self._with = {pair: own for pair, own in self._with.items() if {pair[0][0], pair[1]} <= self._columns.keys()}
+        codes = {name: self._codes(name, batch) for name in self._columns}
+        step = -(-batch.rows // _SCREENED)
+        self._with |= self._screened(codes, step)
+        for apart in sorted({step, 1}, reverse=True):
+            some = {name: own[::apart] for name, own in codes.items()}
+            self._with = self._compared(self._with, some, keep=apart > 1)
         for name, own in codes.items():
             self._counts[name] += np.bincount(own, minlength=len(self._counts[name]))
+        self._rows += batch.rows
 
     def _codes(self, name: str, batch: RawBatch) -> np.ndarray:
         """Of each cell, as a copy will have it: what lies beyond a bound becomes the bound."""
@@ -96,34 +100,47 @@ class SkipCounts:
         self._clamped |= {(name, code) for code in np.unique(beyond).tolist()}
         return codes
 
-    def _screened(self, codes: dict[str, np.ndarray]) -> dict[tuple[Value, str], np.ndarray]:
-        """The pairs of a value and a gate that no rule knows and that the first records do not refute, with counts of
-        none: all gates of a value at once, for most of some hundred thousand pairs fail here."""
-        values, gates = list(self._values(codes)), [name for name in self._gates if name in codes]
-        self._tried = sum(gate != name for name, _ in values for gate in gates)
-        if not self._tried:
+    def _screened(self, codes: dict[str, np.ndarray], step: int) -> dict[tuple[Value, str], np.ndarray]:
+        """The pairs of a new value and a gate that no rule knows and that every so many records don't refute, with the
+        counts of earlier batches: all gates of a value at once, for most of some hundred thousand pairs fail here."""
+        values, gates = self._new_values(codes), [name for name in self._gates if name in codes]
+        self._tried += sum(gate != name for name, _ in values for gate in gates)
+        if not values or not gates:
             return {}
         starts = np.cumsum([0, *(len(self._counts[gate]) for gate in gates)])
-        shifted = np.stack([codes[gate][:_SCREENED] + start for gate, start in zip(gates, starts, strict=False)])
-        whole, found = np.bincount(shifted.ravel(), minlength=starts[-1]), {}
+        shifted = np.stack([codes[gate][::step] + start for gate, start in zip(gates, starts, strict=False)])
+        before = np.concatenate([self._counts[gate] for gate in gates])
+        whole, found = before + np.bincount(shifted.ravel(), minlength=starts[-1]), {}
         for name, code in values:
-            now = np.bincount(shifted[:, codes[name][:_SCREENED] == code].ravel(), minlength=starts[-1])
+            always = bool(self._rows and self._counts[name][code])
+            has = codes[name][::step] == code
+            now = np.bincount(shifted[:, has].ravel(), minlength=starts[-1]) + (before if always else 0)
             fails = np.logical_or.reduceat((now > 0) & (now < whole), starts[:-1])
             for gate in (gates[place] for place in np.flatnonzero(~fails).tolist()):
                 if gate != name and frozenset((name, gate)) not in self._ruled:
-                    found[(name, code), gate] = np.zeros_like(self._counts[gate])
+                    found[(name, code), gate] = self._counts[gate] * int(always)
         return found
 
-    def _values(self, codes: dict[str, np.ndarray]) -> Iterator[Value]:
-        """Those that may stand for no answer, and that neither few nor nearly all of the records have."""
+    def _new_values(self, codes: dict[str, np.ndarray]) -> list[Value]:
+        """Those that may stand for no answer, and that some records have now and others don't.
+
+        All records of earlier batches had the value, or none had, so that nothing about it is lost: a table may be
+        sorted by the column that decides. In the first batch neither few nor nearly all have it.
+        """
+        found = []
         for name, own in codes.items():
-            column, shares = self._columns[name], np.bincount(own) / max(len(own), 1)
+            column, before = self._columns[name], self._counts[name]
+            rows = before + np.bincount(own, minlength=len(before))
+            share, least = rows / rows.sum(), 0.0 if self._rows else _LEAST
             kept = column.size - (column.missing_code is not None)
             few = isinstance(column, Categorical) and kept <= MOST_SKIPPED
             may = range(kept) if few else sorted({0, kept - 1})
             for code in (*may, *(() if column.missing_code is None else (column.missing_code,))):
-                if code < len(shares) and _LEAST <= shares[code] <= 1 - _LEAST:
-                    yield name, code
+                is_mixed = 0 < rows[code] < rows.sum() and least <= share[code] <= 1 - least
+                if is_mixed and (name, code) not in self._begun and before[code] in (0, self._rows):
+                    self._begun.add((name, code))
+                    found.append((name, code))
+        return found
 
     def _compared(
         self, before: dict[tuple[Value, str], np.ndarray], codes: dict[str, np.ndarray], *, keep: bool
@@ -164,7 +181,7 @@ class SkipCounts:
         one says more than this value, nor of two that skip each other's, nor of two that are missing together, of which
         `AbsentCounts` says so; nor a value that cells beyond a bound became."""
         order = {name: place for place, name in enumerate(self._columns)}
-        sure = {pair: counts for pair, counts in (self._with or {}).items() if self._is_no_chance(pair, counts)}
+        sure = {pair: counts for pair, counts in self._with.items() if self._is_no_chance(pair, counts)}
         values = Counter((value[0], gate) for value, gate in sure)
         taken: set[str] = set()
         for (value, gate), counts in sorted(sure.items(), key=lambda pair: order[pair[0][1]]):
