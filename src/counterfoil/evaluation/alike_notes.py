@@ -23,7 +23,7 @@ _COUNT = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?%?", re.ASCII)
 
 def note_key(note: ColumnNote) -> Hashable | None:
     """What is the same in notes that are said together; None for one that is said by itself."""
-    if note.values:
+    if note.values or note.toml:
         return None
     if note.kind == "follows":
         return note.kind

@@ -46,6 +46,7 @@ def notes(report: SchemaReport) -> Iterator[str]:
     yield "\nWorth a look:"
     for alike in grouped(report.notes, note_key):
         yield wrapped(said_of(alike), "  ")
+        yield from (f"    {line}".rstrip() for line in alike[0].toml.splitlines())
         if alike[0].values:
             listed = ", ".join(f"{text!r} ({count:,})" for text, count in alike[0].values)
             yield wrapped(f"most often {listed}", "    ")

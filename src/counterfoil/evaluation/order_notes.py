@@ -52,7 +52,7 @@ class OrderCounts:
         for (first, last), count in found.items():
             if any((first, other) in found and (other, last) in found for other in self._units):
                 continue
-            yield ColumnNote(last, "order", _text(first, last, self._schema), count)
+            yield ColumnNote(last, "order", _text(first, last, self._schema), count, source=first)
 
 
 def _text(first: str, last: str, schema: Schema) -> str:

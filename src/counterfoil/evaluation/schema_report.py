@@ -30,6 +30,7 @@ from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.skip_notes import SkipCounts
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.evaluation.unique_notes import UniqueCounts
+from counterfoil.evaluation.wherever_notes import WhereverNotes
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.schema import Schema
@@ -68,6 +69,7 @@ _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     NumberOrderCounts,
     AbsentCounts,
     SkipCounts,
+    WhereverNotes,
     UniqueCounts,
 )
 
@@ -225,6 +227,7 @@ def _of_draft(draft: Checkable) -> dict[str, Any]:
 def _note(note: ColumnNote) -> dict[str, Any]:
     document: dict[str, Any] = {"column": note.column, "note": note.kind, "text": note.text, "count": note.count}
     document |= {"stated": list(note.stated)} if note.stated else {}
+    document |= {"toml": note.toml} if note.toml else {}
     values = [{"value": text, "count": count} for text, count in note.values]
     return document | ({"values": values} if values else {})
 
@@ -306,17 +309,31 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool)
 
 def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
     """What is said of columns together; of one that an expression gives not also that another one says its values, and
-    of the digits of another one not also that it is about a hundredth of it, and no order that a sum keeps."""
+    of the digits of another one not also that it is about a hundredth of it. No order is said that a sum keeps, or what
+    lies between the two; and of a column that follows, or that is skipped, not what it is wherever a third one has some
+    values."""
     found = [note for relation in related for note in relation.notes()]
     digits = {note.column for note in found if note.kind == "digits"}
     notes = pasted_together(note for note in found if note.kind not in _SUMS or note.column not in digits)
     given = {note.column for note in notes if note.expression}
     notes = [note for note in notes if note.kind != "follows" or note.column not in given]
+    followed = {note.column for note in notes if note.kind in ("follows", "skipped")}
+    back = {(note.source, note.column) for note in notes if note.kind == "follows"}
+    notes = [
+        note
+        for note in notes
+        if not note.gate
+        or not (
+            note.column in followed or (note.column, note.gate) in back or given & {note.column, note.source, note.gate}
+        )
+    ]
+    between = {frozenset((note.column, note.source)) for note in notes if note.toml}
     sums = next(relation for relation in related if isinstance(relation, SumCounts))
     return tuple(
         note
         for note in notes
-        if note.kind != "order" or not note.source or not sums.implies(note.source, note.column, given)
+        if note.kind != "order"
+        or not (frozenset((note.column, note.source)) in between or sums.implies(note.source, note.column, given))
     )
 
 
