@@ -116,9 +116,28 @@ def test_the_counts_can_be_bought_alone(office: Office) -> None:
     assert Path("other.json").is_file()
 
 
+def test_what_rows_of_one_person_have_in_common_is_said_where_they_are_named(office: Office) -> None:
+    header, *rows = Path("people.csv").read_text().splitlines()
+    twice = [f"{place},{row}" for place, row in enumerate(rows) for _ in range(2)]
+    Path("twice.csv").write_text("\n".join([f"person,{header}", *twice]) + "\n")
+    person = '[columns.person]\nkind = "identifier"\nreplace = "sequence"\n'
+    Path("twice.toml").write_text(SCHEMA + person)
+    arguments = ("check", "twice.csv", "--schema", "twice.toml")
+    assert "in all rows of each person" not in " ".join(office.run(*arguments).out.split())
+    ended = office.run(*arguments, "--privacy-unit", "person")
+    assert ended.status == 0, ended.err
+    assert f"in all rows of each person, as are age, income ({len(rows)} of {len(rows)} have several)" in " ".join(
+        ended.out.split()
+    )
+    assert max(map(len, ended.out.splitlines())) <= 80
+    notes = office.run(*arguments, "--privacy-unit", "person", "--json").document["notes"]
+    assert [note["count"] for note in notes if note["note"] == "unit"] == [3]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("--privacy-unit", "person"), "has no column 'person' to be the privacy unit"),
         (("--delta", "0"), "`--delta` goes with `--epsilon`"),
         (("--confirm-delta", "0.5"), "`--confirm-delta` goes with `--epsilon`"),
         (("--epsilon", "1", "--delta", "0.5"), "repeat it with `--confirm-delta`"),

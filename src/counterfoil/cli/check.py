@@ -38,7 +38,11 @@ def check(
     ] = None,
     privacy_unit: Annotated[
         str | None,
-        typer.Option("--privacy-unit", help="With --epsilon: protect all rows with one value here.", metavar="COLUMN"),
+        typer.Option(
+            "--privacy-unit",
+            help="Protect all rows with one value here (with --epsilon), or say what all of them have in common.",
+            metavar="COLUMN",
+        ),
     ] = None,
     max_rows: MaxRows = None,
     receipt: Annotated[
@@ -57,6 +61,7 @@ def check(
     --ledger, the look is recorded for good. No value is refused: all columns are listed. Exits with status 1 when a
     value is clamped, moved, infinite, not understood, or has no place, and when a record breaks a rule, a list of
     zeros, or the derivation of a column that the table has too; and for a draft, of which what is stated is checked.
+    With --privacy-unit it also names columns that are the same in all rows of each person, which no copy of rows keeps.
 
     With --epsilon it is private: noisy counts, charged to --ledger, and a receipt.
     """
@@ -66,20 +71,22 @@ def check(
         allowed = _budget(epsilon, delta, confirm_delta)
         _buy(terminal, source, schema, allowed, relation, unit, ledger, receipt)
         return
-    bought = {"delta": delta, "relation": relation, "privacy-unit": privacy_unit, "receipt": receipt}
+    bought = {"delta": delta, "relation": relation, "receipt": receipt}
     for option, given in (bought | {"max-rows": max_rows, "confirm-delta": confirm_delta}).items():
         if given is not None:
             raise ValueError(f"`--{option}` goes with `--epsilon`, which buys private counts. Found it alone: add it.")
-    if not _look(terminal, source, schema, ledger, show_values=show_values):
+    if not _look(terminal, source, schema, ledger, show_values=show_values, unit=privacy_unit):
         raise typer.Exit(1)
 
 
-def _look(terminal: Terminal, source: str, schema: Path, ledger: Path | None, *, show_values: bool) -> bool:
+def _look(
+    terminal: Terminal, source: str, schema: Path, ledger: Path | None, *, show_values: bool, unit: str | None
+) -> bool:
     """Prints the exact report; returns whether each value is as declared and each fact holds."""
     from counterfoil.evaluation.cell_blocks import said_of_cells
     from counterfoil.evaluation.schema_report import check_without_privacy
 
-    report = check_without_privacy(source, schema, ledger=ledger, values=show_values)
+    report = check_without_privacy(source, schema, ledger=ledger, values=show_values, privacy_unit=unit)
     terminal.report(said_of_cells(report))
     terminal.document(report.to_json())
     return report.holds

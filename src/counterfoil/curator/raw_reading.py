@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from counterfoil.curator.engines.reader import BlockReader
+from counterfoil.curator.engines.units import ids_of
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.computed_source import with_computed
@@ -40,6 +41,8 @@ class RawBatch:
         problems: by column, why one could not be read: its type, whatever its values.
         derived: by derived column that the table has too: where its cells are not what is derived, or are written in
             another way.
+        ids: of privacy units, where one was named: texts, of which some may be equal, and which of them each row has,
+            -1 for a row without an id.
     """
 
     first_row: int
@@ -48,6 +51,7 @@ class RawBatch:
     problems: Mapping[str, str]
     derived: Mapping[str, Match]
     _values: Mapping[str, Values]
+    ids: tuple[Sequence[str], np.ndarray] = ((), np.empty(0, dtype=np.int64))
 
     def tally(self, name: str) -> Counter[str]:
         """The texts of a column's cells with their counts, empty cells left out."""
@@ -73,12 +77,14 @@ class RawBatch:
 class RawTable:
     """A sensitive table that is read through a schema without privacy. Made by `read_without_privacy`."""
 
-    def __init__(self, source: Source, schema: Schema, ledger: Ledger | None) -> None:
-        BlockReader(source, schema)  # refuses columns that are not those of the schema
+    def __init__(self, source: Source, schema: Schema, ledger: Ledger | None, unit: str = "") -> None:
+        # Refuses columns that are not those of the schema, or of the unit.
+        BlockReader(source, schema, privacy_unit=unit or None, max_rows=1 if unit else None)
         self.schema = schema
         self.name = source.name
         self._source = source
         self._ledger = ledger
+        self._unit = unit
         columns = {column.name: column for column in schema.synthesized}
         self.held = tuple(column for column in schema.derived if column.name in source.column_names)
         """The derived columns that the table has too."""
@@ -97,6 +103,7 @@ class RawTable:
         """
         held = self.held if derived else ()
         names = (*self.schema.domain.attributes, *(column.name for column in held))
+        names += (self._unit,) if self._unit and self._unit not in names else ()
         row, parts = 0, with_computed(self._source, self.schema).batches(names, BATCH_ROWS)
         while (part := self._next(parts)) is not None:
             yield self._read(part, row, held)
@@ -137,7 +144,12 @@ class RawTable:
             matches = {column.name: self._matched(column, part, cells, problems) for column in held}
         found = {name: match for name, match in matches.items() if match is not None}
         values |= {column.name: part.column(column.name) for column in held}
-        return RawBatch(row, part.num_rows, cells, problems, found, values)
+        ids = (self._ids(part),) if self._unit else ()
+        return RawBatch(row, part.num_rows, cells, problems, found, values, *ids)
+
+    def _ids(self, part: Batch) -> tuple[Sequence[str], np.ndarray]:
+        with self._noting():
+            return ids_of(part.column(self._unit), self._unit, self.name)
 
     def _matched(
         self, column: Derived, part: Batch, cells: Mapping[str, PlacedCells], problems: dict[str, str]
@@ -172,7 +184,7 @@ class RawTable:
 
 
 def read_without_privacy(
-    source: Any, schema: Schema | str | Path, *, reason: str, ledger: Ledger | None = None
+    source: Any, schema: Schema | str | Path, *, reason: str, ledger: Ledger | None = None, unit: str = ""
 ) -> RawTable:
     """The table itself, for its steward's own eyes: exact, and not to be shared.
 
@@ -181,14 +193,15 @@ def read_without_privacy(
         schema: the public facts about the table, or the path of the TOML file that states them.
         reason: what for, in words; the ledger keeps it for good.
         ledger: where the look is recorded, as infinite epsilon; nowhere when None.
+        unit: a column to be read as it stands beside those of the schema, whose values are privacy units; or nothing.
 
     Raises:
         ValueError: for a table that is not there or has other columns than the schema; a ledger of another table.
     """
-    facts = schema_for(source, schema)
+    facts = schema_for(source, schema, unit=unit)
     facts.require_confirmed()
-    opened = open_source(source, declared=facts.declared, encoding=facts.encoding)
-    table = RawTable(opened, facts, ledger)
+    opened = open_source(source, declared=(*facts.declared, unit), encoding=facts.encoding)
+    table = RawTable(opened, facts, ledger, unit)
     if ledger is not None:
         ledger.require_source(SourceIdentity(name=opened.name, location=opened.location))
         ledger.record_reveal(reason)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.blocks import page_of, text_of
 from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.raw_reading import RawBatch, read_without_privacy
@@ -30,6 +31,7 @@ from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.skip_notes import SkipCounts
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.evaluation.unique_notes import UniqueCounts
+from counterfoil.evaluation.unit_notes import UnitCounts
 from counterfoil.evaluation.wherever_notes import WhereverNotes
 from counterfoil.kept_files import kept_source
 from counterfoil.ledger.ledger import Ledger
@@ -233,7 +235,12 @@ def _note(note: ColumnNote) -> dict[str, Any]:
 
 
 def check_without_privacy(
-    source: Any, schema: Schema | str | Path, *, ledger: Ledger | str | Path | None = None, values: bool = False
+    source: Any,
+    schema: Schema | str | Path,
+    *,
+    ledger: Ledger | str | Path | None = None,
+    values: bool = False,
+    privacy_unit: str | PrivacyUnit | tuple[str, int] | None = None,
 ) -> SchemaReport:
     """What a schema does to a sensitive table, cell by cell, before anything is made of it: exact, so NOT PRIVATE.
 
@@ -246,6 +253,8 @@ def check_without_privacy(
         schema: the public facts about the table, or the path of the TOML file that states them.
         ledger: where the look is recorded for good: a `Ledger`, or its path; nowhere when None.
         values: whether the most frequent values that are not as declared are kept too.
+        privacy_unit: the column whose values a release will protect, as a name or as `synthesize` takes it: columns
+            that are the same in all rows of each are named.
 
     Raises:
         ValueError: for a table that can't be read at all, or that has other columns than the schema.
@@ -254,7 +263,8 @@ def check_without_privacy(
     """
     facts, draft = _checked_facts(source, schema)
     with ExitStack() as opened:
-        report = _report(source, facts, ledger_given(ledger, opened), values=values)
+        unit = privacy_unit if isinstance(privacy_unit, str) else getattr(PrivacyUnit.of(privacy_unit), "column", "")
+        report = _report(source, facts, ledger_given(ledger, opened), values=values, unit=unit)
     if draft is None:
         return report
     return replace(report, draft=draft, beside={**report.beside, "ignored": draft.ignored})
@@ -271,12 +281,13 @@ def _checked_facts(source: Any, schema: Schema | str | Path) -> tuple[Schema, Ch
     return (facts, None) if draft is None else (draft.schema, draft)
 
 
-def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool) -> SchemaReport:
-    table = read_without_privacy(source, schema, reason=REASON, ledger=ledger)
+def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool, unit: str) -> SchemaReport:
+    table = read_without_privacy(source, schema, reason=REASON, ledger=ledger, unit=unit)
     synthesized = table.schema.synthesized
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
     related = [kind(table.schema) for kind in _RELATED]
+    related += [UnitCounts(table.schema, unit)] if unit else []
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
     for batch in table.batches(derived=True):

@@ -13,7 +13,7 @@ from counterfoil.curator.sources.source import Source, unreadable
 from counterfoil.noise.randomness import Randomness, SystemRandomness
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.plain_arrays import array_of, numpy_of
-from counterfoil.schema.values import texts_of
+from counterfoil.schema.values import Values, texts_of
 from counterfoil.scratch.scratch_folder import scratch_folder
 
 if TYPE_CHECKING:
@@ -83,16 +83,8 @@ def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, r
     missing: list[np.ndarray] = []
     start = 0
     for batch in source.batches([unit]):
-        cells, rows = batch.column(0), batch.num_rows
-        try:
-            texts, positions = texts_of(cells)
-            if isinstance(cells, MixedCells) and len(cells.strangers):
-                raise SourceError(
-                    f"Column {unit!r} of {source.name} holds ids that are no texts, numbers or dates, so that rows of "
-                    "one unit can't be recognized. Write them as texts."
-                )
-        except (TypeError, pa.ArrowException) as error:
-            raise unreadable(unit, source.name, cells.type, error) from None
+        rows = batch.num_rows
+        texts, positions = ids_of(batch.column(0), unit, source.name)
         priorities = randomness.words(rows)
         has = positions >= 0
         missing.append(~has)
@@ -108,6 +100,24 @@ def _store_units(opened: duckdb.DuckDBPyConnection, source: Source, unit: str, r
         opened.unregister("part")
         start += rows
     return np.concatenate(missing) if missing else np.zeros(0, dtype=bool)
+
+
+def ids_of(cells: Values, unit: str, source: str) -> tuple[list[str], np.ndarray]:
+    """Canonical texts of units, of which some may be equal, and which of them each cell has: -1 where it has none.
+
+    Raises:
+        SourceError: for ids that have no text.
+    """
+    try:
+        texts, positions = texts_of(cells)
+        if isinstance(cells, MixedCells) and len(cells.strangers):
+            raise SourceError(
+                f"Column {unit!r} of {source} holds ids that are no texts, numbers or dates, so that rows of one unit "
+                "can't be recognized. Write them as texts."
+            )
+    except (TypeError, pa.ArrowException) as error:
+        raise unreadable(unit, source, cells.type, error) from None
+    return texts, positions
 
 
 def _run(opened: duckdb.DuckDBPyConnection, statement: str, source: Source) -> None:
