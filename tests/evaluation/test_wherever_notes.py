@@ -127,6 +127,68 @@ def test_zeros_in_both_columns_are_no_relation() -> None:
     assert {note.kind for note in noted(table, schema("integer"))} == {"wherever"}
 
 
+WRITTEN = {
+    "decimal comma": (
+        {"decimal_char": ","},
+        "real",
+        lambda numbers: [f"{one:.2f}".replace(".", ",") for one in numbers],
+        "lower = 0\nupper = 99999\ndecimals = 2",
+    ),
+    "a grid": ({}, "real", lambda numbers: (numbers * 20).round() / 20, "lower = 0.0\nupper = 99999.0\nstep = 0.05"),
+    "zeros": (
+        {},
+        "integer",
+        lambda numbers: [f"{int(one):05d}" for one in numbers],
+        "lower = 0\nupper = 99999\ndigits = 5",
+    ),
+    "words": (
+        {},
+        "integer",
+        lambda numbers: np.where(numbers < 20, "none", numbers.astype(int).astype(str)),
+        'lower = 0\nupper = 99999\nmissing = true\nmissing_values = ["none"]',
+    ),
+    "days": (
+        {},
+        "date",
+        lambda numbers: (np.datetime64("2000-01-01") + numbers.astype(int)).astype(object),
+        'lower = 2000-01-01\nupper = 2299-12-31\nformat = "%d.%m.%Y"\nmissing = true',
+    ),
+    "a unit": (
+        {},
+        "integer",
+        lambda numbers: [f"{int(one)} kg" for one in numbers],
+        'lower = 0\nupper = 99999\nunit = "kg"',
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WRITTEN)
+@pytest.mark.parametrize("names", [("one", "other"), ("the first", "class"), ("größe", "O'Hara")])
+def test_the_tables_are_read_whatever_the_columns_are_called_and_however_they_are_written(
+    way: str, names: tuple[str, str], tmp_path
+) -> None:
+    top, kind, write, facts = WRITTEN[way]
+    table = bank()
+    for own, name in zip(("one", "other"), names, strict=True):
+        cells = write(table.pop(own).to_numpy())
+        table[name] = [one.strftime("%d.%m.%Y") for one in cells] if kind == "date" else cells
+    table.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    head = "".join(f'{key} = "{value}"\n' for key, value in top.items()) + HEAD
+    own = {name: f'[columns."{name}"]\nkind = "{kind}"\n{facts}\n' for name in names}
+    (tmp_path / "s.toml").write_text(head + "".join(own.values()))
+    notes = check_without_privacy(tmp_path / "t.csv", tmp_path / "s.toml").notes
+    (note,) = [one for one in notes if one.kind == "same"]
+    if way == "a unit":
+        assert note.toml == ""
+        return
+    (tmp_path / "s.toml").write_text(head + own[note.source] + note.toml)
+    report = check_without_privacy(tmp_path / "t.csv", tmp_path / "s.toml")
+    lost = int(note.text.split(" is (")[1].split()[0]) if way == "words" else 0
+    assert [(fact.kind, fact.count, fact.problem) for fact in report.facts] == [("rule", 0, ""), ("derived", lost, "")]
+    assert all(column.holds for column in report.columns)
+    assert not [one for one in report.notes if one.kind == "notation"]
+
+
 def test_the_note_fits_its_lines_and_leaves_tables_as_they_are() -> None:
     report = str(check_without_privacy(bank(), Schema.from_toml(schema())))
     assert max(map(len, report.splitlines())) <= 80
