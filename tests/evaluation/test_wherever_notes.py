@@ -206,6 +206,46 @@ def test_a_copy_keeps_to_what_is_advised_and_to_the_shares() -> None:
     assert 0.4 < len(francs) / len(copy) < 0.6, "by drawing rows again a hundredth was left"
 
 
+PLACES = ("Basel", "Bern", "Genf", "Zug")
+
+
+def orders(rows: int = 3000, shared: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    pickup = rng.choice(["no", "yes"], rows)
+    bill, ship = (rng.choice(PLACES[:shared], rows) for _ in range(2))
+    return pd.DataFrame({"pickup": pickup, "bill": bill, "ship": np.where(pickup == "no", bill, ship)})
+
+
+def places(first: tuple[str, ...] = PLACES, *, other: bool = False) -> Schema:
+    bill, ship = Categorical("bill", first, other=other), Categorical("ship", PLACES[::-1], other=other)
+    return Schema((Categorical("pickup", ("no", "yes")), bill, ship))
+
+
+def test_categories_that_are_the_same_somewhere_are_said_with_what_helps() -> None:
+    (note,) = noted(orders(), places())
+    assert (note.kind, note.column, note.source, note.gate, note.toml) == ("same", "ship", "bill", "pickup", "")
+    assert 'write a word of its own, such as "same", in place of what bill says' in note.text
+    table = orders()
+    table["ship"] = np.where(table["pickup"] == "no", "same", table["ship"])
+    said = Schema((*places().columns[:2], Categorical("ship", (*PLACES, "same"))))
+    (skipped,) = noted(table, said, "same", "wherever", "skipped")
+    assert "then = \"ship == 'same'\"" in skipped.text
+
+
+def test_other_is_not_known_to_be_the_same_and_missing_cells_say_nothing() -> None:
+    assert noted(orders(), places(PLACES[:3], other=True)) == []
+    table = orders()
+    table.loc[::9, "ship"] = None
+    facts = Schema((*places().columns[:2], Categorical("ship", PLACES, missing=True)))
+    assert len(noted(table, facts)) == 1
+    assert (
+        noted(
+            orders(shared=2), Schema((places().columns[0], *(Categorical(one, PLACES[:2]) for one in ("bill", "ship"))))
+        )
+        == []
+    )
+
+
 SHOP = Schema(
     (
         Categorical("customer", ("retail", "trade", "staff"), missing=True),

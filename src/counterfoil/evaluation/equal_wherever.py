@@ -1,5 +1,5 @@
-"""Numbers and dates that are the same as another one's in some records alone: an amount in francs where the currency is
-francs, a discharge on the day of admission. NOT PRIVATE.
+"""Numbers, dates and categories that are the same as another one's in some records alone: an amount in francs where the
+currency is francs, a discharge on the day of admission. NOT PRIVATE.
 
 A rule on three columns keeps to it by drawing rows again: of 20,000 payments, half of them in francs, 1% of the rows
 were in francs then. What lies between the two has a code for 0, which a rule on two columns keeps to, and costs
@@ -22,10 +22,12 @@ from counterfoil.evaluation.stored_digits import stored_digits
 from counterfoil.evaluation.sum_notes import MOST_COLUMNS
 from counterfoil.evaluation.wherever_counts import Decided, Fact, Signs
 from counterfoil.schema import Schema
+from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.expression import column_text
 from counterfoil.schema.instant import Date
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.placement import PlacedCells
 from counterfoil.schema.real import Real
 from counterfoil.schema.toml_text import toml_key, toml_table
 
@@ -48,12 +50,14 @@ class Same:
         return frozenset(self.pair)
 
 
+FEWEST_SHARED = 3
+"""Categories of both columns; of fewer, it is one value that the other column says."""
 _SAMPLED = 1000
 """Records of a batch, spread over it, that say which number most have."""
 
 
 class EqualPairs:
-    """Each two columns of numbers, and each two of dates, that no rule names together."""
+    """Each two columns of numbers, of dates, or of categories that are listed for both, that no rule names together."""
 
     def __init__(self, schema: Schema):
         self._schema = schema
@@ -63,7 +67,14 @@ class EqualPairs:
         for kinds in (Integer | Real, Date):
             names = pasted(column.name for column in schema.synthesized if isinstance(column, kinds))
             if len(names) <= MOST_COLUMNS:
-                self._pairs += [pair for pair in combinations(names, 2) if not any({*pair} <= one for one in bound)]
+                self._pairs += combinations(names, 2)
+        self._labels = _numbered_labels(schema)
+        self._pairs += [
+            pair
+            for pair in combinations(self._labels, 2)
+            if len({*self._labels[pair[0]].tolist()} & {*self._labels[pair[1]].tolist()}) >= FEWEST_SHARED
+        ]
+        self._pairs = [pair for pair in self._pairs if not any({*pair} <= one for one in bound)]
         self._names = [*dict.fromkeys(name for pair in self._pairs for name in pair)]
         self._usual: dict[str, float] = {}
         self._orders = {*self._pairs, *(pair[::-1] for pair in self._pairs)}
@@ -75,7 +86,7 @@ class EqualPairs:
         """Of each pair, which records have the same in both; a number that most have says nothing."""
         if not self._pairs:
             return {}
-        readable = {name: batch.cells[name].numbers for name in self._names if name in batch.cells}
+        readable = {name: self._numbers(name, batch.cells[name]) for name in self._names if name in batch.cells}
         numbers = {name: own for name, own in readable.items() if own is not None}
         some = slice(None, None, -(-batch.rows // _SAMPLED))
         for name, own in numbers.items():
@@ -87,6 +98,10 @@ class EqualPairs:
         known = np.stack([np.isfinite(numbers.get(name, nothing)) for name in self._names]).astype(np.float32)
         self._alone += known @ (1 - known).T
         return {Same(pair): self._signs(pair, numbers) for pair in self._pairs if {*pair} <= numbers.keys()}
+
+    def _numbers(self, name: str, cells: PlacedCells) -> np.ndarray | None:
+        """Of categories, one for each label that is the same in all columns; NaN for missing cells."""
+        return self._labels[name][cells.codes] if name in self._labels else cells.numbers
 
     def _signs(self, pair: Pair, numbers: Mapping[str, np.ndarray]) -> Signs:
         first, last = (numbers[name] for name in pair)
@@ -118,9 +133,14 @@ class EqualPairs:
 
     def _note(self, decided: Decided, pair: Pair, target: str, source: str, *, has_tables: bool) -> ColumnNote:
         text = (
-            f"it is the same as {source} wherever `{decided.where}`, and elsewhere not always. Hardly a row of a copy "
-            f"will keep to it. A rule on three columns draws rows again, and leaves few with `{decided.where}`."
+            f"it is the same as {source} wherever `{decided.where}`, and elsewhere not always. Many rows of a copy "
+            "will not keep to it. A rule on three columns draws rows again, and leaves few of these."
         )
+        if target in self._labels:
+            text += (
+                f' Where that is so by its meaning, write a word of its own, such as "same", in place of what {source} '
+                "says, and add the rule that it stands there."
+            )
         if not has_tables:
             return ColumnNote(target, "same", text, decided.support, source=source, gate=decided.gate)
         lost = int(self._alone[self._names.index(target), self._names.index(source)])
@@ -143,7 +163,7 @@ class EqualPairs:
         the later one first."""
         able = [name for name in pair if name not in self._fixed and not _has_sign(self._schema[name])]
         computed = {name for one in self._schema.between.values() for name in (one.column.name, *one.inputs)}
-        if not able or computed & {*pair} or _length(pair) in self._schema.declared:
+        if not able or computed & {*pair} or _length(pair) in self._schema.declared or pair[0] in self._labels:
             return pair[1], False
         places = {name: self._names.index(name) for name in pair}
         lost = {name: self._alone[places[name], places[pair[1 - pair.index(name)]]] for name in able}
@@ -189,6 +209,24 @@ class EqualPairs:
 
 
 _NOTATION = ("format", "digits", "decimal_char")
+
+
+def _numbered_labels(schema: Schema) -> dict[str, np.ndarray]:
+    """By column of categories, float64 [codes]: a number for each label, and one of its own for `other`, which is not
+    known to be the same; NaN for missing cells and, at the end, for those that have no place."""
+    columns = [column for column in schema.synthesized if isinstance(column, Categorical)]
+    names = pasted(column.name for column in columns)
+    numbers: dict[str, int] = {}
+    found: dict[str, np.ndarray] = {}
+    for column in columns if len(names) <= MOST_COLUMNS else ():
+        if column.name in names:
+            own = [float(numbers.setdefault(label, len(numbers))) for label in column.labels]
+            if column.other:
+                own[len(column.values)] = -1.0 - len(found)
+            if column.missing_code is not None:
+                own[column.missing_code] = np.nan
+            found[column.name] = np.array([*own, np.nan])
+    return found
 
 
 def _has_sign(column: object) -> bool:
