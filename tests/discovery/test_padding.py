@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +17,12 @@ from counterfoil import Schema, buy_schema, synthesize
 from counterfoil.curator.queries.column_places import NUMBERED, PADDED_LINE, PADDED_PLACES, PLACES, ColumnPlaces
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.sources.opening import open_source
-from counterfoil.discovery.padding import read_with_padding
+from counterfoil.discovery.bought_columns import bought_column, precautions_of
+from counterfoil.discovery.padding import read_with_padding, with_end_of_digits
 from counterfoil.discovery.votes import Votes
 from counterfoil.noise.shown_counts import SUMS
+from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.precautions import place_of_value
 from counterfoil.schema.raw_cell import RawCells
 from counterfoil.schema.schema import Schema as RawSchema
 from counterfoil.schema.value_grid import places_of
@@ -133,6 +138,85 @@ def test_a_stated_number_of_digits_stands(tmp_path: Path) -> None:
     stated = '[columns.region]\nkind = "integer"\ndigits = 3\nlower = 0\nupper = 30\n'
     schema, _ = buy_schema(written(tmp_path), epsilon=3.0, stated=stated)
     assert (schema["region"].digits, schema["zip"].digits) == (3, 5)
+
+
+def bought(folder: Path, cells: list[str], stated: str | None = None) -> Any:
+    """The column that is bought of these cells, with so little noise that it decides nothing."""
+    (folder / "one.csv").write_text("\n".join(["x", *cells]))
+    schema, _ = buy_schema(folder / "one.csv", epsilon=100.0, stated=stated)
+    assert Schema.from_toml(schema.to_toml()) == schema
+    return schema["x"]
+
+
+def test_a_negative_bound_that_is_stated_stands_in_place_of_digits(tmp_path: Path) -> None:
+    cells = [f"{one:05d}" for one in range(0, 90_000, 15)]
+    stated = bought(tmp_path, cells, '[columns.x]\nkind = "integer"\nlower = -1\n')
+    assert (stated.lower, stated.digits) == (-1, 0)
+
+
+def of_codes(*codes: int, unpadded: bool) -> DiscoveredColumn:
+    """What is known of a column of these codes of four digits."""
+    return DiscoveredColumn(
+        "x",
+        kind="integer",
+        votes={"integer": 6000},
+        lower=float(min(codes)),
+        upper=float(max(codes)),
+        tails=(0.0, 0.0),
+        categories=(),
+        records=6000,
+        missing=0,
+        edges=(),
+        deviation=1.0,
+        codes=tuple((code, 1500) for code in codes),
+        digits=4,
+        unpadded=unpadded,
+    )
+
+
+@pytest.mark.parametrize(
+    ("codes", "unpadded", "listed"),
+    [
+        ((101, 205, 1700), False, ["0101", "0205", "1700"]),
+        ((-9, 101, 1700), False, ["-9", "0101", "1700"]),
+        ((0, 101, 1700), True, ["0000", "0", "0101", "101", "1700"]),
+    ],
+)
+def test_codes_are_listed_as_they_may_be_written(codes: tuple[int, ...], unpadded: bool, listed: list[str]) -> None:
+    column = of_codes(*codes, unpadded=unpadded)
+    made = bought_column(column)
+    assert made.facts["values"][0] == listed
+    assert set(map(place_of_value, listed)) <= set(precautions_of(column, made))
+
+
+def test_it_is_said_that_negative_numbers_take_the_zeros() -> None:
+    column = replace(of_codes(-9, 101, 1700, unpadded=False), codes=())
+    facts = bought_column(column).facts
+    assert "digits" not in facts
+    assert "missing_values, and add lower = 0 and digits = 4" in facts["kind"][1]
+    assert "digits" in bought_column(column, stated={"lower": 0}).facts
+
+
+@pytest.mark.parametrize(
+    ("cells", "unpadded"), [(["007", "021", "123"], False), (["007", "021", "7"], True), (["007", "0", "01"], False)]
+)
+def test_numbers_without_their_zeros_are_noticed(cells: list[str], unpadded: bool) -> None:
+    assert read_with_padding(votes(cells * 100), may_be_texts=False).unpadded == unpadded
+
+
+def test_numbers_with_more_digits_have_intervals_of_their_own() -> None:
+    edges = (0.0, 4096.0, 8192.0, 16_384.0)
+    assert with_end_of_digits(edges, 4) == (0.0, 4096.0, 8192.0, 10_000.0, 16_384.0)
+    assert with_end_of_digits(edges, 5) == with_end_of_digits(edges, 0) == edges
+
+
+@pytest.mark.parametrize(("rows", "upper"), [(12_000, (12_000, 14_000)), (9_900, (9_900, 9_999))])
+def test_numbers_that_outgrew_their_zeros_stay_within_the_bounds(
+    rows: int, upper: tuple[int, int], tmp_path: Path
+) -> None:
+    numbered = bought(tmp_path, [f"{one:04d}" for one in range(1, rows + 1)])
+    assert numbered.digits == 4
+    assert upper[0] <= numbered.upper <= upper[1]
 
 
 def test_leading_zeros_are_seen_by_noise_alone_as_rarely_as_is_said() -> None:

@@ -10,7 +10,7 @@ from counterfoil.discovery.bought_categories import mostly
 from counterfoil.discovery.bought_facts import counted, coverage
 from counterfoil.discovery.bought_lengths import UNITS as LENGTHS
 from counterfoil.discovery.bought_missing import misread
-from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, may_be_rare
+from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, code_text, may_be_rare
 from counterfoil.listing import first_few
 from counterfoil.schema.discovered import count_range, percent, share_range
 from counterfoil.schema.toml import UNKNOWN, unsaid_facts
@@ -102,7 +102,7 @@ def _number(value: Any, digits: int = 0) -> str:
 
 
 def _categories(answers: DiscoveredColumn) -> str:
-    codes = tuple((str(code).zfill(answers.digits), count) for code, count in answers.codes)
+    codes = tuple((code_text(code, answers.digits), count) for code, count in answers.codes)
     listed = answers.categories or codes
     names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))

@@ -12,7 +12,7 @@ from counterfoil.discovery.bought_categories import PLAIN_WORDS, boolean_facts, 
 from counterfoil.discovery.bought_facts import CAUTION, EMPTY, NO_KIND, BoughtColumn, Facts, counted, is_empty
 from counterfoil.discovery.bought_instants import date_facts, datetime_facts
 from counterfoil.discovery.bought_missing import misread
-from counterfoil.discovery.bought_numbers import code_text, number_facts
+from counterfoil.discovery.bought_numbers import code_text, may_be_negative, number_facts, spellings
 from counterfoil.schema import midnight
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
@@ -58,7 +58,7 @@ def precautions_of(column: DiscoveredColumn, made: BoughtColumn) -> list[str]:
     facts = made.facts
     found: list[str] = [key for key in ("other", "missing") if key in facts and facts[key][1] == CAUTION]
     listed = facts.get("values", ((), ""))[0]
-    doubtful = {code_text(code, column.digits) if column.digits else code for code, _ in column.codes} | set(
+    doubtful = {one for code, _ in column.codes for one in spellings(code, column)} | set(
         public_names(column)[1] if column.kind == "text" else ()
     )
     found += [place_of_value(value) for value in listed if value in doubtful]
@@ -102,9 +102,14 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
         return ""
     if column.zeros_vary:
         return "; some are written with leading zeros and others not, or with more of them: these zeros are lost"
-    shown = column.digits and (kind != "integer" or (column.lower or 0) >= 0)
+    if column.digits and kind == "integer" and may_be_negative(column, given):
+        written = code_text(1, column.digits)
+        return (
+            f"; numbers with leading zeros, as {written}, lose them beside negative ones: where these stand for what "
+            f"is missing, list them in missing_values, and add lower = 0 and digits = {column.digits}"
+        )
     hidden = column.zeros_hidden > _ZEROS * max(column.records, 1)
-    if shown or not hidden or not may_be_code(column.name):
+    if column.digits or not hidden or not may_be_code(column.name):
         return ""
     if kind == "integer":
         return "; add digits, such as 5, where it is written with leading zeros (00123)"

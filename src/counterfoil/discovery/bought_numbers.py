@@ -41,7 +41,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             return text_facts(column, given, storage) if _has_leading_zeros(column) else BoughtColumn(column.name, few)
     whole, rare = column.kind == "integer", may_be_rare(column)
     ends = (0.0, max(ends[1], ROOM_BESIDE_ZERO)) if rare else ends
-    facts: Facts = _digits(column, ends) | _unit(column, ends)
+    facts: Facts = _digits(column, given) | _unit(column, ends)
     decimals = given.get("decimals")
     if not whole and decimals is None and (decimals := _decimals(storage)) is not None:
         facts["decimals"] = (decimals, "the type in storage")
@@ -49,7 +49,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         decimals = column.decimals
         facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
-    high = _with_digits(high, facts)
+    high = _with_digits(high, ends[1], facts)
     bounds = kept_bounds(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     asks = not rare and not {"lower", "upper"} & set(given)
     facts |= (_alone(column) if asks else {}) | bounds_facts(column, *bounds)
@@ -78,25 +78,23 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
     return BoughtColumn(column.name, facts | missing_facts(column, given))
 
 
-def _digits(column: DiscoveredColumn, ends: tuple[float, float]) -> Facts:
+def _digits(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     """How many digits its numbers have where they are written with leading zeros; a negative one has none."""
-    if not column.digits or column.kind != "integer" or ends[0] < 0:
+    if not column.digits or column.kind != "integer" or may_be_negative(column, given):
         return {}
-    written = code_text(1, column.digits)
-    return {"digits": (column.digits, f"bought: numbers are written with leading zeros, as {written} is")}
+    why = f"bought: numbers are written with leading zeros, as {code_text(1, column.digits)} is"
+    return {"digits": (column.digits, why + ("; some are not, and come back with them" if column.unpadded else ""))}
 
 
-def _with_digits(bound: float, facts: Facts) -> float:
-    """An upper bound, rounded outwards, where numbers have so many digits: 99999 in place of 120000 for five.
+def may_be_negative(column: DiscoveredColumn, given: Mapping[str, Any]) -> bool:
+    """Whether the lower bound of a column of numbers is negative, as stated or as found, or as the stated upper one."""
+    return bool(given.get("lower", min(column.lower or 0, given.get("upper", 0))) < 0)
 
-    A bound far beyond is one of numbers that have more digits.
-    """
+
+def _with_digits(bound: float, found: float, facts: Facts) -> float:
+    """An upper bound, rounded outwards, where numbers have so many digits: 99999 in place of 100000 for five."""
     greatest = 10 ** facts["digits"][0] - 1 if "digits" in facts else bound
-    return greatest if greatest < bound < _ROUNDED * greatest else bound
-
-
-_ROUNDED = 2.0
-"""Times: as far beyond the greatest number of so many digits a bound may be that was rounded outwards."""
+    return greatest if found <= greatest < bound else bound
 
 
 def _unit(column: DiscoveredColumn, ends: tuple[float, float]) -> Facts:
@@ -211,14 +209,23 @@ def _codes(column: DiscoveredColumn, given: Mapping[str, Any]) -> BoughtColumn:
         return BoughtColumn(column.name, {}, NO_RANGE)
     share, error = coverage(column, sum(listed.values()), len(listed))
     rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
-    codes = [code_text(code, column.digits) for code in listed] if column.digits else list(listed)
-    facts: Facts = {"values": (codes, f"bought: integers that seem frequent, some of them by noise; {rest}")}
+    both = ", with and without zeros, for numbers are written in either way" if column.unpadded else ""
+    codes = [one for code in listed for one in spellings(code, column)]
+    facts: Facts = {"values": (codes, f"bought: integers that seem frequent{both}, some of them by noise; {rest}")}
     return BoughtColumn(column.name, facts | missing_facts(column, given))
 
 
 def code_text(code: int, digits: int) -> str:
-    """A code as a table writes it whose codes have so many digits."""
-    return f"{code:0{digits}d}"
+    """A code as a table writes it whose codes have so many digits; a negative one, such as -9, has no zeros."""
+    return f"{code:0{digits}d}" if code >= 0 else str(code)
+
+
+def spellings(code: int, column: DiscoveredColumn) -> list[int | str]:
+    """What is listed for a code. Texts mean one spelling each: where both 7 and 07 may occur, both are listed."""
+    if not column.digits:
+        return [code]
+    padded, plain = code_text(code, column.digits), str(code)
+    return [padded, plain] if column.unpadded and plain != padded else [padded]
 
 
 def _are_read_plainly(column: DiscoveredColumn) -> bool:

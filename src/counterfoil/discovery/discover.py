@@ -294,6 +294,7 @@ class _Discovery:
             grouped=name in self._opened and self._leaves_open(kind, vote),
             digits=vote.digits,
             zeros_vary=vote.zeros_vary,
+            unpadded=vote.unpadded,
             zeros_hidden=vote.least * vote.deviation,
         )
 

@@ -45,14 +45,26 @@ def read_with_padding(vote: Votes, *, may_be_texts: bool) -> Votes:
     held = {width: float(line.sum()) for width, line in lines.items()}
     width, whole = max(held, key=lambda one: held[one]), sum(held.values())
     plain = replace(vote, padded=None)
-    vary = held[width] < _AS_MANY_DIGITS * whole or _shorter(plain, width) > _SHORTER * whole
+    shorter = _shorter(plain, width)
+    vary = held[width] < _AS_MANY_DIGITS * whole or shorter > _SHORTER * whole
     numbers = plain.masses()
     if vary and may_be_texts and whole >= FEW_TEXTS * (whole + numbers["integer"] + numbers["real"]):
         counts[CODES["text"]] += whole
         return replace(plain, counts=counts)
     for line in lines.values():
         counts[_GRID + PADDED_LINE] += line
-    return replace(plain, counts=counts, digits=0 if vary else width, zeros_vary=vary)
+    if vary:
+        return replace(plain, counts=counts, zeros_vary=True)
+    return replace(plain, counts=counts, digits=width, unpadded=shorter > 0)
+
+
+def with_end_of_digits(edges: tuple[float, ...], digits: int) -> tuple[float, ...]:
+    """The same intervals of whole numbers, one of which begins behind the greatest number of so many digits.
+
+    So those with more digits are counted apart: 10000 beside 0001 to 9999. Without digits nothing changes.
+    """
+    end = 10.0**digits
+    return tuple(sorted({*edges, end})) if digits and edges[0] < end < edges[-1] else edges
 
 
 def _shown(vote: Votes) -> dict[int, np.ndarray]:

@@ -16,6 +16,7 @@ from counterfoil.discovery.crowded import FEW, MANY, closed, crowded, opened, op
 from counterfoil.discovery.days import Years
 from counterfoil.discovery.lumps import is_narrow, lumps_in
 from counterfoil.discovery.negatives import negatives_hidden
+from counterfoil.discovery.padding import with_end_of_digits
 from counterfoil.discovery.points import MOST, Points, integers_standing_out, tried
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.discovery.room_for_hidden import CHEAP, Line, with_room
@@ -191,7 +192,7 @@ def intervals_of(
     singles = kind == "integer" and upper - lower <= min(_SINGLES, (records / (_QUIET * deviation)) ** 2)
     edges = fine_edges(*coarse, cells, whole=kind == "integer", singles=singles)
     if kind == "integer" and not singles:
-        edges = with_years(edges, lower, upper)
+        edges = with_end_of_digits(with_years(edges, lower, upper), vote.digits)
     # Each of up to 1,000 whole numbers has a code of its own, and so has zero.
     alone = singles or (kind == "integer" and upper - lower <= MANY_NUMBERS)
     return Intervals(name, codes, edges, () if alone else tried(kind, vote, coarse, records, deviation))
@@ -274,6 +275,8 @@ def bounds_from(
     shown = _bounds(lower, upper, digits, tails)
     line = Line(edges, inner, noise, *vote.line(kind), kind == "integer")
     roomy = _bounds(*with_room(line, (lower, upper), coarse, records), digits, tails)
+    if kind == "integer" and places_of(np.array([10.0**vote.digits - 1]))[0] >= coarse[1]:
+        roomy = _within_digits(roomy, line, vote.digits, least)
     assert shown.lower is not None, "intervals show"
     assert shown.upper is not None, "intervals show"
     assert roomy.lower is not None, "there is no less room than what shows"
@@ -301,6 +304,21 @@ def bounds_from(
         codes = codes_among(found, one.deviation, (shown.lower, shown.upper), vote, records)
         lumps = 0 if codes else lumps
     return replace(roomy, codes=codes, lumps=lumps)
+
+
+def _within_digits(bounds: Bounds, line: Line, digits: int, least: float) -> Bounds:
+    """No further than numbers go that have so many digits, where none with more of them surely shows.
+
+    Where they are counted together with smaller ones, as in places alone, nothing changes.
+    """
+    beyond = line.edges[:-1] >= 10.0**digits
+    greatest = 10.0**digits - 1
+    assert bounds.lower is not None, "intervals show"
+    assert bounds.upper is not None, "intervals show"
+    if not digits or not bounds.lower <= greatest < bounds.upper or greatest + 1 not in line.edges[:-1]:
+        return bounds
+    counted = support(line.counts[beyond], np.broadcast_to(line.deviation, line.counts.shape)[beyond], least)
+    return bounds if counted else replace(bounds, upper=greatest)
 
 
 def _with_points(bounds: Bounds, counted: Counted, points: Points, *, whole: bool) -> Bounds:

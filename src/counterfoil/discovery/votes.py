@@ -83,6 +83,7 @@ class Votes:
             they are (`padding.read_with_padding`).
         digits: how many digits numbers with leading zeros have; 0 where none show, or where they vary.
         zeros_vary: whether numbers with leading zeros show that no number of digits describes.
+        unpadded: whether numbers surely show that have fewer digits and no leading zeros, as 7 beside 007.
         days: whether integers that read as days are dates.
         midnights: whether moments at midnight are.
     """
@@ -95,6 +96,7 @@ class Votes:
     padded: np.ndarray | None = None
     digits: int = 0
     zeros_vary: bool = False
+    unpadded: bool = False
     days: bool = False
     midnights: bool = False
 

@@ -86,6 +86,7 @@ class DiscoveredColumn:
         digits: of integers, how many digits those have that are written with leading zeros; 0 where none show, or where
             they vary.
         zeros_vary: whether integers with leading zeros show that no number of digits describes.
+        unpadded: of integers with `digits`, whether some surely have fewer and no leading zeros, as 7 beside 007.
         zeros_hidden: about how many numbers with leading zeros the noise may hide.
     """
 
@@ -124,6 +125,7 @@ class DiscoveredColumn:
     together: float = 1.0
     digits: int = 0
     zeros_vary: bool = False
+    unpadded: bool = False
     zeros_hidden: float = 0.0
 
     @property
