@@ -561,6 +561,9 @@ def test_where_the_noise_may_hide_codes_that_begin_with_zero_the_schema_asks():
     assert text.index("add digits") < text.index("[columns.age]")
     assert "digits" not in document(answers(name="zip", **numbers), types={"zip": pa.int64()})
     assert "digits" not in document(answers(name="zip", **(numbers | {"zeros_hidden": 5.0}))), "few can be hidden"
+    long = numbers | {"zeros_hidden": 5.0, "upper": 1e13}
+    assert "add digits" in document(answers(name="account", **long)), "of 16 digits none is looked for"
+    assert "add digits" not in document(answers(name="account", **long, digits=14))
     codes = document(answers(name="fips", **numbers, codes=((1, 500), (5, 400))))
     assert 'list its values as texts where they are written with leading zeros ("00123")' in codes
     stated = bought_column(answers(name="zip", **numbers, codes=((1, 500), (5, 400))), stated={"digits": 5})

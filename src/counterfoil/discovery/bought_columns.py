@@ -21,6 +21,9 @@ from counterfoil.schema.precautions import place_of_bound, place_of_value
 _ZEROS = 0.01
 """A share of the cells: where the noise hides no more numbers with leading zeros, nobody is asked about them."""
 
+_LONG = 1e10
+"""So large numbers may be written with more digits, zeros included, than are looked for (`zero_padding.WIDTHS`)."""
+
 _NOISE = 0.5
 """A standard error beside which a share of the cells says nothing."""
 
@@ -108,7 +111,7 @@ def _about_zeros(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], 
             f"; numbers with leading zeros, as {written}, lose them beside negative ones: where these stand for what "
             f"is missing, list them in missing_values, and add lower = 0 and digits = {column.digits}"
         )
-    hidden = column.zeros_hidden > _ZEROS * max(column.records, 1)
+    hidden = column.zeros_hidden > _ZEROS * max(column.records, 1) or (column.upper or 0) >= _LONG
     if column.digits or not hidden or not may_be_code(column.name):
         return ""
     if kind == "integer":
