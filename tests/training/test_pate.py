@@ -70,6 +70,16 @@ def test_it_learns_from_votes(made):
     assert proba.sum(axis=1) == pytest.approx(1)
 
 
+def test_classes_of_truths_are_truths():
+    schema = Schema.from_toml(SCHEMA.to_toml() + '\n[columns.ill]\nkind = "boolean"\n')
+    sick = [each.assign(ill=np.arange(len(each)) % 2 == 0) for each in (SENSITIVE, PUBLIC)]
+    model = PATEClassifier(epsilon=8, teachers=40, queries=20, seed=4).fit(
+        sick[0], schema, target="ill", public=sick[1]
+    )
+    assert model.classes_.tolist() == [False, True]
+    assert model.predict(sick[1]).dtype == bool
+
+
 def test_boosting_learns_too_and_is_not_saved(tmp_path):
     model = PATEClassifier(epsilon=8, teachers=40, student="boosting", seed=4).fit(
         SENSITIVE, SCHEMA, public=PUBLIC, **FIT

@@ -58,3 +58,10 @@ def test_they_are_read_as_they_stand_where_the_rows_have_no_dates() -> None:
     features = TrainingFeatures(SCHEMA, ("died",), leave_out=("admitted",))
     _, numbers = coded_rows(pa.table({"wait": [1, 4], "rest": [8, 9]}), features)
     assert (numbers["wait"].tolist(), numbers["rest"].tolist()) == ([1, 4], [8, 9])
+
+
+def test_the_column_that_rows_lack_is_named_and_not_the_one_that_is_computed_from_it() -> None:
+    features = TrainingFeatures(SCHEMA, ("died",), leave_out=("admitted",))
+    rows = pa.table({name: cells for name, cells in DATES.items() if name != "discharged"})
+    with pytest.raises(ValueError, match="The rows have no column 'discharged', from which 'rest' is computed"):
+        coded_rows(rows, features)

@@ -15,12 +15,9 @@ from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.loss_gradient import LossGradient
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.schema.boolean import Boolean
-from counterfoil.schema.column import Column
-from counterfoil.schema.integer import Integer
-from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.schema import Schema
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.training.class_values import values_of
 from counterfoil.training.model import PrivateModel
 
 if TYPE_CHECKING:
@@ -129,16 +126,3 @@ def classification_loss(outputs: int, clip_norm: float) -> LossTerm:
 
     name, classes = ("logistic", 2) if outputs == 1 else ("cross_entropy", outputs)
     return LossTerm(name, (0, outputs), clip_norm, 4 * math.log(classes))
-
-
-def values_of(column: Column) -> np.ndarray:
-    """[codes]: the value that each code of a column stands for, in the column's own type; labels where it has none."""
-    if column.missing:
-        return np.array(column.labels)
-    if isinstance(column, Boolean):
-        return np.array(column.values_of(np.array([False, True])).to_pylist())
-    if isinstance(column, NumberColumn):
-        lows, highs = column.ranges
-        if np.array_equal(lows, highs):
-            return lows.astype(np.int64) if isinstance(column, Integer) else lows
-    return np.array(column.labels)

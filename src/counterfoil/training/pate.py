@@ -32,6 +32,7 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.unit_advice import warn_of_row_protection
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress, quiet
+from counterfoil.training.class_values import values_of
 from counterfoil.training.noise_warnings import NoisyVotesWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
@@ -192,9 +193,9 @@ class PATEClassifier(Parameters):
 
     @property
     def classes_(self) -> np.ndarray:
-        """The labels of the classes, in the order of `predict_proba`."""
+        """The classes in the order of `predict_proba`: numbers or booleans where codes stand for such, else labels."""
         self._require_fitted()
-        return np.array(self.features_.schema[self.features_.targets[0]].labels)
+        return values_of(self.features_.schema[self.features_.targets[0]])
 
     def predict_proba(self, rows: Any) -> np.ndarray:
         """float64 [n, classes]: the probabilities of the classes for rows of the caller's own.
@@ -206,7 +207,7 @@ class PATEClassifier(Parameters):
         return self.student_.probabilities(self.features_.inputs(*coded_rows(rows, self.features_)))
 
     def predict(self, rows: Any) -> np.ndarray:
-        """[n]: the label of the likeliest class of each row."""
+        """[n]: the likeliest class of each row."""
         return self.classes_[np.argmax(self.predict_proba(rows), axis=1)]
 
     def save(self, folder: str | os.PathLike[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -49,6 +49,7 @@ def coded_rows(
     wanted = dict.fromkeys([*(column.name for column in features.columns), *also])
     source = rows.to_arrow() if hasattr(rows, "receipt") and hasattr(rows, "to_arrow") else rows
     present = columns_of(source, features.schema.declared, features.schema.encoding).types
+    _require_computable(features.schema, wanted, present=present)
     schema = _only(features.schema, [*wanted], present=[*present])
     ordered = [column.name for column in schema.synthesized if column.is_ordered]
     # Nothing is asked of it, so that nothing is spent and no ledger counts it.
@@ -97,6 +98,20 @@ def _lead_to_one_table(source: Any, public: Any) -> bool:
         return SourceIdentity.of(source).is_the_same_as(SourceIdentity.of(public))
     except ValueError:  # of an address that is none, which whoever opens it says
         return False
+
+
+def _require_computable(schema: Schema, names: Iterable[str], *, present: Collection[str]) -> None:
+    """Refuses rows without a column that one of `names` is computed from, and without that one itself.
+
+    Who knows the rows as their table has them may never have heard of a computed column.
+    """
+    for name in names:
+        between = schema.between.get(name)
+        absent = [one for one in between.inputs if one not in present] if between is not None else []
+        if absent and name not in present:
+            raise ValueError(
+                f"The rows have no column {absent[0]!r}, from which {name!r} is computed. Add it, or {name!r} itself."
+            )
 
 
 def _only(schema: Schema, names: Sequence[str], *, present: Sequence[str]) -> Schema:
