@@ -91,7 +91,11 @@ def test_an_error_closes_the_ledger_that_was_opened(place, monkeypatch):
     [
         ({"privacy_unit": "sex"}, TypeError, r"Found 'sex' alone: give, for example, \('sex', 3\)\."),
         ({"ledger": 7}, TypeError, "`ledger` must be a `Ledger` or the path of its file. Found int"),
-        ({"ledger": "absent.ledger"}, NotALedger, "There is no ledger at absent.ledger"),
+        (
+            {"ledger": "absent.ledger"},
+            NotALedger,
+            r"There is no ledger at absent\.ledger\. .* \(in Python `Ledger\.create`\)",
+        ),
         ({"delta": 0.5}, ValueError, r"Found 0\.5, with which everything .* may be revealed"),
         ({"delta": 0.5, "confirm_delta": 0.4}, ValueError, r"repeats delta\. Found 0\.4"),
     ],

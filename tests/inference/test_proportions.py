@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from counterfoil.features.functions import UNIT, Functions, Share
@@ -164,12 +165,19 @@ def test_relations_that_were_never_measured_are_refused_by_name():
     ]
     bar = ErrorBarEntry(("b", "age"), 0.04, 0.1, "somewhere")
     release = evidence_of(SCHEMA, marginals, error_bars=[bar], records=1000)
-    with pytest.raises(Unanswerable, match=r"relation of a and b was never measured\..*--workload or --queries"):
+    with pytest.raises(
+        Unanswerable, match=r"relation of a and b was never measured\..*--workload or --queries \(in Python"
+    ):
         proportion(release, "a == 'x'", by="b")
     with pytest.raises(Unanswerable, match="relation of a, b, age was never measured, nor was that of a and b"):
         proportion(release, "a == 'x' and b == 'p' and age > 50")
     with pytest.raises(Unanswerable, match="The column b was never counted"):
         proportion(evidence_of(SCHEMA, marginals[:1], records=1000), "b == 'p'")
+
+
+def test_a_table_without_its_receipt_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"needs a release with its receipt.* Found Table: give one of these"):
+        proportion(pa.table({"a": ["x"]}), "a == 'x'")
 
 
 def test_unknown_columns_are_refused():

@@ -125,6 +125,17 @@ def test_html_is_well_formed_and_escapes_every_text(outlook: Outlook) -> None:
     assert "&lt;script&gt;" in hostile._repr_html_()
 
 
+def test_printed_it_says_what_a_notebook_shows(outlook: Outlook) -> None:
+    printed, page = str(outlook), " ".join(outlook._repr_html_().split())
+    assert printed.splitlines()[0] == "Rehearsed with independent on 400 records of 3 columns"
+    assert f"{outlook.pair_error(0.5, World.WEAK).mean:.4f}" in printed
+    for sentence in (*map(said, outlook.answers), *outlook.notes):
+        assert sentence in " ".join(printed.split())
+    assert "mean pair error" in page
+    assert "\x1b" not in str(replace(outlook, notes=("\x1b[31m",)))
+    assert repr(outlook) == "Outlook(method independent, 400 records, epsilons 0.5, 1)"
+
+
 def test_a_frame_serves_as_a_public_table_and_a_synthesizer_as_a_method() -> None:
     rng = np.random.default_rng(0)
     codes = {name: rng.integers(0, size, 50) for name, size in zip(SCHEMA.domain.attributes, (3, 5, 2), strict=True)}

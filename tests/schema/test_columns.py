@@ -345,7 +345,8 @@ def test_identifiers_are_made_anew() -> None:
     [
         (lambda: Integer("n", 5, 4), "`lower` must be at most `upper`"),
         (lambda: Integer("n", 0, 2**60), "within 2\\^53"),
-        (lambda: Integer("n", 0, 10, step=3), "`step` must be positive and lead from"),
+        (lambda: Integer("n", 0, 10, step=3), "leads from 0 to 9 and then beyond 10. Give 9 or 12 as `upper`"),
+        (lambda: Integer("n", 0, 10, step=-1), "`step` must be positive; found -1"),
         (lambda: Integer("n", 0, 10, bins=12), "`bins` must be between 1 and the 11 values"),
         (lambda: Integer("n", 0, 10, bins=2, edges=(0, 10)), "`bins` or `edges`, not both"),
         (lambda: Integer("n", 0, 10, edges=(1, 5)), "first of `edges` must be `lower`"),

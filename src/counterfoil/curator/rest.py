@@ -72,7 +72,8 @@ def rest_of_purchase(bought: Bought | None, ledger: Ledger, budget: Budget, rela
     """
     if bought is None or bought.of is None:
         raise ValueError(
-            "The rest of a budget is left where a share of it bought the schema (`counterfoil schema --share 0.1`). "
+            "The rest of a budget is left where a share of it bought the schema (`counterfoil schema --share 0.1`, "
+            "in Python `buy_schema(..., share=0.1)`). "
             f"Found a schema that was {'not bought' if bought is None else 'bought with a budget of its own'}: leave "
             "`rest` out."
         )

@@ -49,7 +49,8 @@ def _moved(columns: list[ColumnComparison]) -> Iterator[str]:
     ways = [f"clamps or merges real values of {named}"] if named else []
     ways += [f"reads real values as missing: {unread}"] if unread else []
     if ways:
-        text = f"The schema itself {'; it '.join(ways)}. `counterfoil check` says how to mend it."
+        remedy = "`counterfoil check` (in Python `check_without_privacy`) says how to mend it."
+        text = f"The schema itself {'; it '.join(ways)}. {remedy}"
         yield "\n" + wrapped(text, further="")
 
 

@@ -51,6 +51,11 @@ class Evidence:
             return release
         if isinstance(release, (Synthesis, PointSynthesis)):
             return cls(release.to_arrow(), release.receipt, read_answers(release.receipt.document))
+        if not isinstance(release, str | os.PathLike):
+            raise ValueError(
+                "Inference needs a release with its receipt: a `Synthesis` or a `PointSynthesis`, or the path of its "
+                f"table or folder. Found {type(release).__name__}: give one of these."
+            )
         path = Path(release)
         if path.is_dir():
             saved = load_folder(path)
@@ -60,8 +65,8 @@ class Evidence:
             raise ValueError(f"There is no release {str(path)!r}: give a table that synth wrote, or a saved folder.")
         if receipt is None and not receipt_beside(path).exists():
             raise ValueError(
-                f"No receipt lies beside {path} ({receipt_beside(path).name}): give it by `--receipt`, or give a table "
-                "that synth wrote."
+                f"No receipt lies beside {path} ({receipt_beside(path).name}): give it by `--receipt` (`receipt` in "
+                "Python), or give a table that synth wrote."
             )
         document = Receipt.load(receipt_beside(path) if receipt is None else Path(receipt))
         table = load_table(path, document, remedy="Inference rests on the rows as they were released; give those.")

@@ -61,7 +61,7 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     if pooled_marginals(answers, columns):
         raise Unanswerable(
             f"Missing values of {column} were counted together with others and never apart, so that its mean "
-            "does not follow: ask for it in a new release, by --queries."
+            "does not follow: ask for it in a new release, by --queries (in Python, `queries` of `Reweighting`)."
         )
     require_bar(answers, columns)
     found = _of_rows(evidence, columns, numbers, by, level, bounds)

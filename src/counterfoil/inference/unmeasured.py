@@ -148,7 +148,9 @@ def never_measured(answers: RecordedAnswers, columns: Clique) -> str:
     """The sentence that says which relation was never measured."""
     together = [set(table.columns) for table in counted_tables(answers)]
     pairs = [pair for pair in itertools.combinations(columns, 2) if not any(set(pair) <= one for one in together)]
-    remedy = "ask for it in a new release, by --workload or --queries"
+    remedy = (
+        "ask for it in a new release, by --workload or --queries (in Python, `workload` or `queries` of the method)"
+    )
     if len(columns) == 1:
         return f"The column {columns[0]} was never counted: {remedy}."
     if len(columns) > 2 and pairs:

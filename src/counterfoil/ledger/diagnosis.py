@@ -60,7 +60,8 @@ def _explain(name: str, path: Path | None, timeout: float, error: sqlite3.Error)
             return LedgerUnwritable(f"{name} can't be written. Grant permission to write the file and its folder.")
         case sqlite3.SQLITE_CANTOPEN if path is not None and not path.exists():
             create = f"counterfoil ledger create {shlex.quote(str(path))} --source TABLE --epsilon E --delta D"
-            return NotALedger(f"There is no ledger at {name}. Create one, `{create}`, or correct the path.")
+            remedy = f"Create one, `{create}` (in Python `Ledger.create`), or correct the path."
+            return NotALedger(f"There is no ledger at {name}. {remedy}")
         case sqlite3.SQLITE_CANTOPEN:
             return NotALedger(
                 f"{name} can't be opened. It must be a file that you may read, in a folder you may write."

@@ -48,8 +48,8 @@ def warn_of_rest_without_ledger(epsilon: float) -> None:
     """
     warnings.warn(
         f"No ledger will remember that this release has the rest of epsilon {epsilon:g}: spend it once. A second "
-        "one from the same schema adds to what is spent, and is refused only where this one's receipt is found beside "
-        "the schema or the output. A ledger would remember.",
+        "one from the same schema adds to what is spent. The command refuses it where this one's receipt is found "
+        "beside the schema or the output, and Python never does. A ledger would remember.",
         RestWithoutLedgerWarning,
         stacklevel=outside_the_package(),
     )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from counterfoil.blocks import text_of, wrapped
 from counterfoil.domain.domain import Clique
 from counterfoil.evaluation.train_on_synthetic import Score
 from counterfoil.pictures.notebook_table import notebook_line, notebook_page, notebook_table
@@ -158,8 +159,24 @@ class Outlook:
             "models": _scores_json(self.scores_at(epsilon, world)),
         }
 
+    def __str__(self) -> str:
+        """The same as notebooks show, for scripts."""
+        heading, headings, rows, sentences = self._said()
+        widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in (headings, *rows)]
+        return text_of([heading, *(lines if rows else []), *(wrapped(sentence, further="") for sentence in sentences)])
+
+    def __repr__(self) -> str:
+        epsilons = ", ".join(f"{epsilon:g}" for epsilon in self.epsilons) or "none"
+        return f"Outlook(method {self.method}, {self.rows:,} records, epsilons {epsilons})"
+
     def _repr_html_(self) -> str:
         """A plain table for notebooks."""
+        heading, headings, rows, sentences = self._said()
+        return notebook_page(heading, notebook_table(headings, rows) if rows else "", *map(notebook_line, sentences))
+
+    def _said(self) -> tuple[str, list[str], list[list[str]], list[str]]:
+        """The heading, a table with its headings, and sentences."""
         headings = ["epsilon", "records", "mean pair error", "from", "to", "mean column error"]
         headings += [f"{model}: AUC" for model in TRAINED] if self.target else []
         rows = []
@@ -170,10 +187,8 @@ class Outlook:
                 scores = self.scores_at(epsilon, world)
                 aucs = [_shown(scores[model]["auc"]) for model in TRAINED] if self.target else []
                 rows.append([f"{epsilon:g}", str(world), *(f"{figure:.4f}" for figure in figures), *aucs])
-        wanted = [notebook_line(said(answer)) for answer in self.answers]
         heading = f"Rehearsed with {self.method} on {self.rows:,} records of {self.columns} columns"
-        table = notebook_table(headings, rows) if rows else ""
-        return notebook_page(heading, table, *wanted, *(notebook_line(note) for note in self.notes))
+        return heading, headings, rows, [*map(said, self.answers), *self.notes]
 
 
 def said(answer: Answer) -> str:

@@ -63,7 +63,7 @@ class Integer(NumberColumn):
                 f"{self.lower} and {self.upper}. Whole numbers that long are mostly codes: {AS_CODES}"
             )
         if self.step < 1 or (self.upper - self.lower) % self.step:
-            raise self.mistake(f"`step` must be positive and lead from `lower` to `upper`; found {self.step}")
+            raise self.mistake(self._off_the_grid())
         if self.bins and self.edges:
             raise self.mistake("give `bins` or `edges`, not both")
         if not 0 <= self.bins <= self._n_points:
@@ -86,6 +86,16 @@ class Integer(NumberColumn):
             raise self.mistake("the first of `edges` must be `lower`, and none may lie above `upper`")
         if (np.diff(self._declared_starts()) <= 0).any():
             raise self.mistake("`edges` must increase, with at least one value in each bin")
+
+    def _off_the_grid(self) -> str:
+        """What is wrong with a `step` that does not lead from one bound to the other."""
+        if self.step < 1:
+            return f"`step` must be positive; found {self.step}"
+        last = self.upper - (self.upper - self.lower) % self.step
+        return (
+            f"`step` must lead from `lower` to `upper`; found {self.step}, which leads from {self.lower} to {last} and "
+            f"then beyond {self.upper}. Give {last} or {last + self.step} as `upper`"
+        )
 
     def _check_points(self) -> None:
         if beyond := [point for point in self.points if not self.lower <= point <= self.upper]:

@@ -388,7 +388,10 @@ def test_a_column_of_a_type_that_arrow_lacks_is_refused_when_it_is_read() -> Non
     ("frame", "message"),
     [
         (3, "Expected a path, .* found int"),
-        (pl.LazyFrame({"a": [1]}), r"collected, not lazy.* found LazyFrame"),
+        (pl.LazyFrame({"a": [1]}), r"collected, not lazy.* found LazyFrame: give what its `collect\(\)` returns"),
+        (pd.Series([1], name="a"), r"found Series: give what its `to_frame\(\)` returns"),
+        (pa.table({"a": [1]}).to_reader(), r"found RecordBatchReader: give what its `read_all\(\)` returns"),
+        (duckdb.sql("select 1 as a"), r"found DuckDBPyRelation: give what its `to_arrow_table\(\)` returns"),
         (pd.DataFrame([[1, 2]], columns=["ward", "ward"]), "two columns are called 'ward'"),
         (pa.Table.from_arrays([pa.array([1])] * 2, ["ward", "ward"]), "two columns are called 'ward'"),
         (pd.DataFrame([[1, 2]], columns=["ward", CLASS]), "column 2 has the name of hidden classes"),

@@ -16,6 +16,15 @@ from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
 
 _HERE = "The table"
+_MAKE_TABLES = (
+    ("polars", "collect"),
+    ("duckdb", "to_arrow_table"),
+    ("pyarrow", "read_all"),
+    ("pyarrow", "to_table"),
+    ("polars", "to_frame"),
+    ("pandas", "to_frame"),
+)
+"""Methods of a library's objects that are no tables yet, and return one that is read here."""
 Part = Callable[[int, int], Values]
 
 
@@ -58,7 +67,7 @@ class FrameSource:
         except TypeError:
             raise SourceError(
                 "Expected a path, a pandas, polars or pyarrow table (collected, not lazy), or a numpy array"
-                f" [n, d]; found {type(table).__name__}."
+                f" [n, d]; found {type(table).__name__}{_remedy(table)}."
             ) from None
         except nw.exceptions.DuplicateError:
             unique_names([*_names_of(table)], _HERE)
@@ -86,6 +95,13 @@ class FrameSource:
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
+
+
+def _remedy(table: Any) -> str:
+    """What makes a table in memory of an object that only leads to one; empty where nothing is known to."""
+    library = type(table).__module__.partition(".")[0].lstrip("_")
+    known = [name for owner, name in _MAKE_TABLES if owner == library and callable(getattr(type(table), name, None))]
+    return f": give what its `{known[0]}()` returns" if known else ""
 
 
 def _names_of(table: Any) -> Sequence[Any]:
