@@ -646,6 +646,10 @@ def test_python_says_which_columns_no_release_will_have() -> None:
     _, said = bought_with_warnings(lists, epsilon=10.0)
     assert said[0].startswith("No release will have visits, whose type in storage has no single values.")
     assert [one.split(":")[0] for one in said[1:]] == ["No release will have note"]
+    bins = pd.DataFrame({"age": ages, "group": pd.cut(ages, 3)})
+    assert bought_with_warnings(bins, epsilon=10.0)[0].ignore == ("group",)
+    with pytest.raises(ValueError, match="Found nothing but group, whose type in storage has no single values: store"):
+        counterfoil.buy_schema(bins[["group"]], epsilon=10.0)
     tries = (bought_with_warnings(pa.table({"age": ages[:100]}), epsilon=0.1)[1][0] for _ in range(9))
     assert any(said.startswith("The noise hides what fewer than ") for said in tries), "noise hides it once in 15"
 

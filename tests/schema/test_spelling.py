@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical
+from counterfoil.schema.drafting import draft
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.raw_cell import cells_of
 from counterfoil.schema.spelling import has_no_text, spell, spell_decimal, spell_integer
@@ -252,6 +253,28 @@ def test_times_of_day_are_understood_however_a_schema_spells_them(listed: str, k
 def test_a_time_that_is_listed_in_two_spellings_is_two_categories() -> None:
     column = Categorical("t", ("12:30:00.0", "12:30:00", "12:30:00.000"), other=True)
     assert column.encode(pa.array(["12:30:00.0", "12:30:00", "12:30:00.000", "12:30:00.00"])).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pd.Series(pd.period_range("2020-01", periods=3, freq="M")),
+        pd.Series(pd.cut([1, 5, 9], 3)),
+        pd.Series(pd.Categorical(pd.to_timedelta([1, 2], unit="D"))),
+    ],
+)
+def test_a_draft_says_what_is_refused_when_it_is_read(cells: pd.Series) -> None:
+    """The bins of `pandas.cut` were drafted as categories, and a purchase of any other column was refused for them."""
+    kept = pa.array(cells)
+    assert has_no_text(kept.type)
+    with pytest.raises((pa.ArrowException, TypeError)):
+        cells_of(kept)
+    assert "of which nothing can be synthesized" in draft({"part": kept.type})
+
+
+def test_extensions_of_arrow_have_texts() -> None:
+    assert not has_no_text(pa.uuid())
+    assert not has_no_text(pa.dictionary(pa.int8(), pa.string()))
 
 
 @pytest.mark.parametrize("wide", [pa.decimal128, pa.decimal256])

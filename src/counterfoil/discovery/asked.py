@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.curator.source_facts import SourceColumns
+from counterfoil.listing import first_few
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
@@ -29,9 +30,10 @@ def asked_of(columns: SourceColumns, stated: Mapping[str, Stated], unit: str | N
         if name != unit and not whole.closed and not has_no_text(kind):
             asked[name] = whole
     if not asked:
-        raise ValueError(
-            "Something about the columns must be open to be bought. Found nothing: use the schema as it is."
-        )
+        lost = [name for name, kind in columns.types.items() if name not in stated and has_no_text(kind)]
+        found = f"nothing but {first_few(lost, 3)}, whose type in storage has no single values" if lost else "nothing"
+        remedy = "store such columns as numbers or texts" if lost else "use the schema as it is"
+        raise ValueError(f"Something about the columns must be open to be bought. Found {found}: {remedy}.")
     return asked
 
 

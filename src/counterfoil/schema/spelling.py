@@ -171,6 +171,10 @@ def _without_empty_fraction(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, r"(\.\d*[1-9])0+$|\.0+$", r"\1")
 
 
+_EXTENSIONS = ("arrow.uuid", "arrow.bool8", "arrow.json")
+"""Arrow's own extensions of single values."""
+
+
 def _spell_extension(values: pa.Array) -> pa.Array:
     """Arrow's own extensions of single values; what a library adds (periods, intervals) means more than its storage."""
     name = values.type.extension_name
@@ -193,9 +197,15 @@ def is_duration(kind: pa.DataType) -> bool:
 
 
 def has_no_text(kind: pa.DataType) -> bool:
-    """Whether no cell of the type has a single value, or a text: nested types, lengths of time, too fine decimals."""
-    nested = pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)
-    return nested or is_duration(kind) or is_too_fine(kind)
+    """Whether no cell of the type has a single value, or a text: nested types, lengths of time, too fine decimals.
+
+    Nor have what a library adds, such as the periods of pandas and the intervals of `pandas.cut`.
+    """
+    if pa.types.is_dictionary(kind):
+        return has_no_text(kind.value_type)
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.extension_name not in _EXTENSIONS
+    return bool(pa.types.is_nested(kind)) or is_duration(kind) or is_too_fine(kind)
 
 
 def is_too_fine(kind: pa.DataType) -> bool:
