@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -140,3 +141,9 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match="can't be read as TOML"):
         Workload.from_toml(tmp_path / "binary.toml", DOMAIN)
+
+
+@pytest.mark.parametrize("weights", [[("a", "b", "c")], "ab"])
+def test_weights_that_are_no_mapping_are_refused_in_a_sentence(weights: Any) -> None:
+    with pytest.raises(ValueError, match="A workload maps tuples of column names to weights"):
+        Workload(weights)

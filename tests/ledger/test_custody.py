@@ -148,3 +148,9 @@ def test_a_ledger_serves_no_table_in_memory(place):
         pytest.raises(WrongSource, match=r"write it down with `Ledger\.move`"),
     ):
         ledger.require_source(SourceIdentity.of("bank.csv"))
+
+
+def test_a_ledger_in_memory_takes_what_one_in_a_file_takes() -> None:
+    with Ledger.in_memory("bank.csv", (2.0, 1e-6)) as ledger:
+        assert (ledger.total.epsilon, ledger.total.delta) == (2.0, 1e-6)
+        assert ledger.source == SourceIdentity.of("bank.csv")

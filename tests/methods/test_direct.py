@@ -136,3 +136,8 @@ def test_bars_come_from_the_noisy_counts():
     assert set(made.error_bars.bounds) == {("a", "b"), ("a", "c"), ("b", "c")}
     exact = counts_of(TRIPLE, ROWS, ("a", "b"))
     assert np.abs(made.marginal("ab") - exact).sum() <= made.error_bar("ab", 1e-6).records
+
+
+def test_a_workload_of_another_type_is_refused_before_a_table_is_opened() -> None:
+    with pytest.raises(ValueError, match=r"`workload` must be a whole number .* Found \['sex'\]"):
+        Direct(workload=["sex"])  # type: ignore[arg-type]

@@ -6,12 +6,14 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from category_tables import categories_schema, categories_table
 from counterfoil import synthesize
-from counterfoil.report import report_of
+from counterfoil.report import report_of, write_report
 from counterfoil.report.head import Head
 from counterfoil.report.page import page, shown
 from counterfoil.report.section import Figure, NumberTable, Section
@@ -216,3 +218,8 @@ def test_options_are_code_that_does_not_break_into_lines():
     assert (
         "<p><code>--workload 3</code> buys <code>--focus COLUMN</code> &lt;b&gt; `x` and `--A &lt;i&gt;`.</p>" in made
     )
+
+
+def test_the_report_of_a_release_in_memory_is_made_by_another_function(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="Found Table: `report_of` makes the page of a release in memory"):
+        write_report(pa.table({"a": [1]}), tmp_path / "report.html")  # type: ignore[arg-type]

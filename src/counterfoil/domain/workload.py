@@ -18,6 +18,16 @@ DEFAULT_MAX_CELLS = 10_000
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-50, 1e50
 
 
+def require_workload(given: object) -> None:
+    """Raises ValueError for what names no marginals: neither an order nor a `Workload`."""
+    order = isinstance(given, int) and not isinstance(given, bool) and given >= 1
+    if not order and not isinstance(given, Workload):
+        raise ValueError(
+            f"`workload` must be a whole number of at least 1, or a `Workload`. Found {given!r}: give 2 for all pairs "
+            'of columns, or the sets that matter, such as Workload({("age", "sex"): 1.0}).'
+        )
+
+
 @dataclass(frozen=True)
 class Workload:
     """Marginals to keep, with positive weights.
@@ -34,6 +44,8 @@ class Workload:
     skipped: tuple[Clique, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise ValueError(f"A workload maps tuples of column names to weights. Found {self.weights!r}.")
         object.__setattr__(self, "weights", MappingProxyType(dict(self.weights)))
         if not self.weights:
             raise ValueError("A workload must name at least one set of attributes. Found none.")

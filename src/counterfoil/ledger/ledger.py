@@ -143,9 +143,9 @@ class Ledger:
         return ledger
 
     @classmethod
-    def in_memory(cls, source: SourceIdentity, total: Budget) -> Ledger:
+    def in_memory(cls, source: SourceIdentity | str | Path, total: Budget | tuple[float, float] | float) -> Ledger:
         """A ledger that lasts as long as the process: within it the rules are the same."""
-        return cls(LedgerFile.in_memory(first_entry(source, total)))
+        return cls(LedgerFile.in_memory(first_entry(SourceIdentity.of(source), Budget.of(total))))
 
     def __repr__(self) -> str:
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
 from typing import Any
 
 from counterfoil.curator.curator import Curator
-from counterfoil.domain.workload import Workload
+from counterfoil.domain.workload import Workload, require_workload
 from counterfoil.graphical_model.classed_model import ClassedModel
 from counterfoil.marginals.aim_asked import Asked
 from counterfoil.marginals.aim_batched import BatchedAIM
@@ -73,6 +74,9 @@ class AIM(Method):
             hint = did_you_mean(str(self.variant), variants)
             raise ValueError(f"`variant` must be one of {', '.join(variants)}. Found {self.variant!r}.{hint}")
         object.__setattr__(self, "variant", AIMVariant(self.variant))
+        require_workload(self.workload)
+        if not isinstance(self.focus, str | None):
+            raise ValueError(f"`focus` must be the name of a column. Found {self.focus!r}.")
         if self.focus is not None and self.variant is AIMVariant.PUBLISHED:
             raise ValueError("The published variant has no `focus`: leave it out, or use the batched one.")
         for name, number in (("rounds", self.rounds), ("batch", self.batch), ("classes", self.classes)):
@@ -84,8 +88,8 @@ class AIM(Method):
         if self.classes < 0:
             raise ValueError(f"`classes` must not be negative. Found {self.classes}.")
         for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"`{name}` must be positive and finite. Found {value}.")
+            if value is not None and not (isinstance(value, Real) and 0 < value < math.inf):
+                raise ValueError(f"`{name}` must be positive and finite. Found {value!r}.")
 
     @classmethod
     def focus_for(cls, target: str | None, **parameters: Any) -> str | None:

@@ -14,7 +14,7 @@ from counterfoil.accounting.filter import GaussianFilter, PureFilter
 from counterfoil.accounting.replacement import ANY_QUESTION, COUNTS_WITH_GAUSSIAN_NOISE
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.domain.workload import Workload
+from counterfoil.domain.workload import Workload, require_workload
 from counterfoil.graphical_model import junction_tree
 from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
 from counterfoil.graphical_model.graphical_model import GraphicalModel
@@ -78,6 +78,7 @@ class Direct(Method):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "estimator", Estimator(self.estimator))
+        require_workload(self.workload)
 
     @property
     def takes_time_limit(self) -> bool:

@@ -54,6 +54,11 @@ def write_report(
         OSError: when a file can't be read or written.
     """
     require_report()
+    if not isinstance(release, str | os.PathLike):
+        raise TypeError(
+            f"`release` must be the path of a table or of a folder. Found {type(release).__name__}: `report_of` makes "
+            "the page of a release in memory."
+        )
     from counterfoil.ledger.ledger import Ledger
 
     with ExitStack() as stack:
