@@ -44,6 +44,7 @@ def test_a_first_record_does_not_become_names(office, command, first):
     said = " ".join((ended.out + ended.err).split())
     assert ended.status == 2
     assert "may be the values of a record and are not shown" in said
+    assert "columns of a frame can be renamed." in said
     assert not any(value in said for value in ("77516", "State-gov", "23.12.2014"))
     assert not office.path.joinpath("s.toml").exists()
 

@@ -32,14 +32,19 @@ def columns_of(comparison: Comparison, *, values: bool) -> Iterator[Block]:
         yield "missing %: with the cells that are read as missing."
     yield _shares(columns[:_MOST_COLUMNS])
     if len(columns) > _MOST_COLUMNS:
-        yield f"{len(columns) - _MOST_COLUMNS:,} more columns differ less; {IN_JSON} has all."
+        yield f"{_further(len(columns) - _MOST_COLUMNS)}; {IN_JSON} has all."
     numbers = [column for column in columns if column.numbers is not None]
     for column in numbers[:_MOST_NUMBERS]:
         yield "" if len(column.name) <= _WIDEST_HEAD else "\n" + wrapped(column.name, further="")
         yield _statistics(column, comparison.schema[column.name])
     if len(numbers) > _MOST_NUMBERS:
-        yield f"\n{len(numbers) - _MOST_NUMBERS:,} more columns of numbers differ less; {IN_JSON} has them."
+        yield f"\n{_further(len(numbers) - _MOST_NUMBERS, ' of numbers')}; {IN_JSON} has all."
     yield from _all_categories(columns, values=values)
+
+
+def _further(count: int, what: str = "") -> str:
+    """How many columns, of which kind, are not shown."""
+    return f"1 more column{what} differs less" if count == 1 else f"{count:,} more columns{what} differ less"
 
 
 def _moved(columns: list[ColumnComparison]) -> Iterator[str]:

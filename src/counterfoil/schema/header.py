@@ -51,7 +51,8 @@ def require_names(names: Iterable[str], declared: Collection[str] = ()) -> None:
         raise SchemaError(
             f"A table must have a line of names, which are public. Found {values} of {count} columns named by numbers "
             "or dates in no order, which may be the values of a record and are not shown: add the line. Where they are "
-            "names, declare each of them in full in a schema by hand, which `counterfoil schema --confirm` asks for."
+            "names, declare each of them in full in a schema by hand, which `counterfoil schema --confirm` asks for; "
+            "columns of a frame can be renamed."
         )
 
 
