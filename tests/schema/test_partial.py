@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,3 +202,9 @@ def test_a_column_between_two_dates_is_stated_in_full_and_need_not_be_in_the_tab
         read_partial(text.replace("upper = 90\n", ""), names)
     with pytest.raises(SchemaError, match=r"'stay': `between` must name columns of the table\. Found 'discharged'"):
         read_partial(text, ("admitted", "ward"))
+
+
+@pytest.mark.parametrize("read", [lambda facts: read_partial(facts, ["age"]), Schema.from_toml])
+def test_facts_that_were_parsed_already_are_refused_in_a_sentence(read: Any) -> None:
+    with pytest.raises(TypeError, match=r"be the path of a TOML file, or TOML text\. Found dict: give one of these"):
+        read({"columns": {"age": {"kind": "integer"}}})

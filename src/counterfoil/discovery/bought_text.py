@@ -34,9 +34,9 @@ _HEAD = """\
 """
 _HEAD_OF_A_SHARE = """\
 # What is marked "bought" is made of noisy answers about the table. They were paid for, as the line `bought` says, with
-# a share of a budget whose rest one release may spend (`synth --rest`). It can be used as it stands. Where you know
-# more from public knowledge, a form or a code book, correct it; leave the line `bought` as it is. Ranges in
-# parentheses, and what is "up to", are those of 95% intervals.
+# a share of a budget whose rest one release may spend (`synth --rest`, in Python `rest=True`). It can be used as it
+# stands. Where you know more from public knowledge, a form or a code book, correct it; leave the line `bought` as it
+# is. Ranges in parentheses, and what is "up to", are those of 95% intervals.
 """
 
 _DRAFT = """\

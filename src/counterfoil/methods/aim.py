@@ -87,8 +87,9 @@ class AIM(Method):
             raise ValueError(f"`rounds` and `batch` must be at least 1. Found {self.rounds} and {self.batch}.")
         if self.classes < 0:
             raise ValueError(f"`classes` must not be negative. Found {self.classes}.")
-        for name, value in (("max_model_size", self.max_model_size), ("entropy_weight", self.entropy_weight)):
-            if value is not None and not (isinstance(value, Real) and 0 < value < math.inf):
+        limits: dict[str, Any] = {"max_model_size": self.max_model_size, "entropy_weight": self.entropy_weight}
+        for name, value in limits.items():
+            if value is not None and not (isinstance(value, Real) and 0 < float(value) < math.inf):
                 raise ValueError(f"`{name}` must be positive and finite. Found {value!r}.")
 
     @classmethod

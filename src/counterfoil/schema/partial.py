@@ -23,7 +23,7 @@ from counterfoil.schema.patterns import is_pattern, matches
 from counterfoil.schema.raw_cell import CLASSES, DATE_FORMATS, cell_of
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
-from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts
+from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts, require_path_or_text
 from counterfoil.schema.toml_text import toml_value
 
 _KINDS: Mapping[str, Kind] = {
@@ -231,6 +231,7 @@ def _is_text(source: str | Path) -> bool:
 
 
 def _read(source: str | Path, sensitive: Sequence[KeptFile]) -> tuple[str, CodeLists]:
+    require_path_or_text(source, "`stated`")
     if _is_text(source):
         return str(source), CodeLists(None)
     if any(same_place(Path(source), kept.path) for kept in sensitive):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,6 +63,15 @@ def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def require_path_or_text(source: object, what: str) -> None:
+    """Raises TypeError, in one sentence, for what is neither, such as facts that were parsed already."""
+    if not isinstance(source, str | os.PathLike):
+        raise TypeError(
+            f"What {what} is read from must be the path of a TOML file, or TOML text. Found {type(source).__name__}: "
+            "give one of these."
+        )
 
 
 def _is_moment(value: Any) -> bool:
@@ -163,6 +173,7 @@ def read_schema(
             be one of them.
         edited: gets the parsed document, and gives the one that is read.
     """
+    require_path_or_text(source, "a schema")
     if isinstance(source, str) and ("\n" in source or "=" in source):
         place, text, lists = "The schema", source, CodeLists(None)
     else:
