@@ -35,6 +35,7 @@ from counterfoil.methods.signed_measure import SignedMeasure as SignedMeasure
 from counterfoil.methods.wasserstein_generator import WassersteinGenerator as WassersteinGenerator
 from counterfoil.receipt.acceptance_bounds import Bound as Bound
 from counterfoil.receipt.receipt import Receipt as Receipt
+from counterfoil.schema.bought import RestUnspentWarning as RestUnspentWarning
 from counterfoil.schema.schema import Schema as Schema
 from counterfoil.schema.unit_advice import RowProtectionWarning as RowProtectionWarning
 from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis

@@ -28,7 +28,7 @@ from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
 from counterfoil.methods.registry import JUDGED, method_named, method_type, require_fidelity_possible
 from counterfoil.schema import Schema
-from counterfoil.schema.bought import Bought
+from counterfoil.schema.bought import Bought, RestUnspentWarning
 from counterfoil.schema.errors import did_you_mean
 from counterfoil.schema.known_losses import known_losses
 from counterfoil.schema.lookup_gaps import require_lookups_met
@@ -102,7 +102,8 @@ def synthesize(
             must be those that it was begun with.
         rest: spends what the purchase of the schema left of a budget, of which it took a share (`buy_schema`):
             `epsilon` and `delta` are then those of both together, as they were stated there, also where None. A ledger
-            that counted the purchase has reserved them already.
+            that counted the purchase has reserved them already. Without it the two budgets add up, which is warned of
+            (`RestUnspentWarning`).
         options: `privacy_unit`, `ledger`, `seed` and `in_memory`, as `Curator` takes them. Without a privacy unit each
             row is protected by itself, which is warned of where the schema has an identifier (`RowProtectionWarning`).
 
@@ -179,6 +180,10 @@ def synthesize(
             kept.keep(curator)
         if rest:
             curator.spend_rest()
+        elif facts.bought is not None and facts.bought.of is not None:
+            whole = f"epsilon {facts.bought.of.epsilon:g}"
+            words = f"The schema was bought with a share of {whole}; this release adds to that."
+            warnings.warn(f"{words} `rest=True` spends its rest.", RestUnspentWarning, stacklevel=outside_the_package())
         _warn_of_schema(curator.schema)
         warn_of_row_protection(curator.schema, unit)
         make = partial(

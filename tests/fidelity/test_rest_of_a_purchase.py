@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv
 
-from counterfoil import AIM, Receipt, RestWithoutLedgerWarning, Schema, buy_schema, synthesize
+from counterfoil import AIM, Receipt, RestUnspentWarning, RestWithoutLedgerWarning, Schema, buy_schema, synthesize
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import ApproximateGaussianEvent, event_from_json
@@ -33,6 +33,8 @@ from counterfoil.schema.errors import SchemaError
 
 ROWS = 4000
 EPSILON, DELTA = 2.0, 1e-9
+BESIDE = pytest.mark.filterwarnings("ignore::counterfoil.RestUnspentWarning")
+"""Of releases whose budget is beside that of the purchase."""
 
 
 def write_people(path: Path) -> Path:
@@ -125,6 +127,7 @@ def test_a_rest_without_a_ledger_is_warned_of_each_time(people: Path) -> None:
             synthesize(people, schema, epsilon=EPSILON, rest=True, method="independent", rows=50)
 
 
+@BESIDE
 def test_a_second_release_has_a_budget_of_its_own(people: Path, ledger: Ledger) -> None:
     schema, _ = bought(people, ledger)
     options: dict[str, Any] = {"ledger": ledger, "method": "independent", "rows": 50}
@@ -285,6 +288,7 @@ def test_a_rule_that_promises_nothing_does_not_hold(honest: tuple[Receipt, Ledge
     assert not Receipt(document).verify().holds
 
 
+@BESIDE
 def test_a_cheaper_schema_than_the_ledger_has_is_seen(people: Path, ledger: Ledger) -> None:
     """Of a release with a budget of its own, too, to which the schema adds."""
     schema, _ = bought(people, ledger)
@@ -328,3 +332,9 @@ def test_a_line_that_contradicts_itself_is_refused(honest: tuple[Receipt, Ledger
     assert Bought.of_facts(facts).facts() == facts
     with pytest.raises(SchemaError, match="`bought`"):
         Bought.of_facts(facts | {"of": facts["of"] | change})
+
+
+def test_a_budget_beside_the_rest_is_warned_of(people: Path, ledger: Ledger) -> None:
+    schema, _ = bought(people, ledger)
+    with pytest.warns(RestUnspentWarning, match=r"share of epsilon 2; this release adds to that. `rest=True` spends"):
+        synthesize(people, schema, method="independent", epsilon=0.5, ledger=ledger)

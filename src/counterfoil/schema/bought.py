@@ -26,6 +26,10 @@ _KEYS = ("epsilon", "delta", "relation", "privacy_unit", "max_rows", "receipt", 
 _KEYS_OF = ("epsilon", "mu_squared", "threshold_delta")
 
 
+class RestUnspentWarning(UserWarning):
+    """A release has a budget of its own, though a share of another one bought its schema: the two add up."""
+
+
 @dataclass(frozen=True)
 class ShareOf:
     """The budget of which a share bought a schema, and what is taken of it; the rest is for one release.
