@@ -66,6 +66,25 @@ def test_saved_and_loaded_receipts_are_equal(receipt_of: MakeReceipt, tmp_path: 
     assert loaded.verify(tmp_path).holds
 
 
+def test_a_receipt_is_loaded_from_its_folder(receipt_of: MakeReceipt, tmp_path: Path) -> None:
+    receipt = receipt_of()
+    receipt.save(tmp_path / "receipt.json")
+    assert Receipt.load(tmp_path).to_json() == Receipt.load(str(tmp_path)).to_json() == receipt.to_json()
+    with pytest.raises(FileNotFoundError, match=r"receipt\.json"):
+        Receipt.load(tmp_path.parent)
+
+
+def test_a_verification_says_what_holds(receipt_of: MakeReceipt) -> None:
+    receipt = receipt_of()
+    said = str(receipt.verify())
+    assert said.startswith("The receipt holds: what is recorded costs epsilon ")
+    assert "\nNobody vouches for: source, " in said
+    forged = receipt.to_json()
+    forged["spent"]["epsilon"] /= 2
+    broken = Receipt(forged).verify()
+    assert str(broken).splitlines()[:2] == ["The receipt does not hold.", broken.problems[0]]
+
+
 def test_what_to_json_returns_is_a_copy(receipt_of: MakeReceipt) -> None:
     receipt = receipt_of()
     receipt.to_json()["charges"].clear()

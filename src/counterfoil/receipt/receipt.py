@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 FORMAT = "counterfoil.receipt"
 FORMAT_VERSION = 1
+IN_FOLDERS = "receipt.json"
+"""The name of the receipt of a folder."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +137,13 @@ class Receipt:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The receipt in the file at `path`.
+        """The receipt in the file at `path`, or in the folder of a release or a model.
 
         Raises:
             ValueError: when the file is not a receipt; the sentence says where it is broken.
             OSError: when it can't be read.
         """
+        path = Path(path) / IN_FOLDERS if Path(path).is_dir() else path
         document = json_file(path, "a receipt")
         try:
             return cls(document)

@@ -95,6 +95,13 @@ class Verification:
     unvouched: tuple[str, ...] = ()
     unrecorded: str = ""
 
+    def __str__(self) -> str:
+        """Whether the receipt holds, and what is wrong or rests on nobody's word."""
+        held = f"The receipt holds: what is recorded costs epsilon {self.recomputed_epsilon:.6g}."
+        said = [held] if self.holds else ["The receipt does not hold.", *self.problems]
+        named = f"Nobody vouches for: {', '.join(self.unvouched)}." if self.unvouched else ""
+        return "\n".join(filter(None, [*said, named, self.unrecorded if self.holds else ""]))
+
 
 def verify_receipt(
     document: Mapping[str, Any],
