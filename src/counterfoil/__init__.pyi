@@ -41,6 +41,8 @@ from counterfoil.schema.unit_advice import RowProtectionWarning as RowProtection
 from counterfoil.synthesis.point_synthesis import PointSynthesis as PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis as Synthesis
 from counterfoil.training.changed_rows import ChangedRowsWarning as ChangedRowsWarning
+from counterfoil.training.noise_warnings import NoisyGradientsWarning as NoisyGradientsWarning
+from counterfoil.training.noise_warnings import NoisyVotesWarning as NoisyVotesWarning
 
 __version__: str
 __all__: list[str]

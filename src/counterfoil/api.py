@@ -19,6 +19,7 @@ from counterfoil.curator.given import ledger_given, schema_given
 from counterfoil.curator.kept_release import kept_release, place_of_answers
 from counterfoil.curator.release_facts import release_facts
 from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.curator.rest import words_beside_a_rest
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
 from counterfoil.fidelity.fidelity import Fidelity
@@ -180,9 +181,7 @@ def synthesize(
             kept.keep(curator)
         if rest:
             curator.spend_rest()
-        elif facts.bought is not None and facts.bought.of is not None:
-            whole = f"epsilon {facts.bought.of.epsilon:g}"
-            words = f"The schema was bought with a share of {whole}; this release adds to that."
+        elif (words := words_beside_a_rest(facts.bought, ledger)) is not None:
             warnings.warn(f"{words} `rest=True` spends its rest.", RestUnspentWarning, stacklevel=outside_the_package())
         _warn_of_schema(curator.schema)
         warn_of_row_protection(curator.schema, unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -337,4 +338,12 @@ def test_a_line_that_contradicts_itself_is_refused(honest: tuple[Receipt, Ledger
 def test_a_budget_beside_the_rest_is_warned_of(people: Path, ledger: Ledger) -> None:
     schema, _ = bought(people, ledger)
     with pytest.warns(RestUnspentWarning, match=r"share of epsilon 2; this release adds to that. `rest=True` spends"):
+        synthesize(people, schema, method="independent", epsilon=0.5, ledger=ledger)
+
+
+def test_a_budget_beside_a_rest_that_is_spent_is_not_warned_of(people: Path, ledger: Ledger) -> None:
+    schema, _ = bought(people, ledger)
+    synthesize(people, schema, method="independent", epsilon=2, ledger=ledger, rest=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RestUnspentWarning)
         synthesize(people, schema, method="independent", epsilon=0.5, ledger=ledger)

@@ -302,11 +302,6 @@ def synth(
     if rest:
         require_rest_possible(synthesizer, judged=acceptance is not None, seed=seed)
         require_rest_kept(ledger, discard=discard_answers)
-    elif facts.bought is not None and facts.bought.of is not None:
-        whole = f"epsilon {facts.bought.of.epsilon:g}"
-        terminal.note(
-            f"The schema was bought with a share of {whole}; this release adds to that. --rest spends its rest."
-        )
     request = Request(
         source=source,
         schema=facts,

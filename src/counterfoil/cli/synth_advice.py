@@ -44,6 +44,19 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
         yield own
     if other := other_notation(source, schema, table):
         yield other
+    if not request.rest and (adding := _beside_a_rest(request)) is not None:
+        yield f"{adding} --rest spends its rest."
+
+
+def _beside_a_rest(request: Request) -> str | None:
+    """What is said of a budget beside the rest of one that bought the schema."""
+    from counterfoil.curator.rest import words_beside_a_rest
+    from counterfoil.ledger.ledger import Ledger
+
+    if request.ledger is None:
+        return words_beside_a_rest(request.schema.bought, None)
+    with Ledger.open(request.ledger, source=None) as ledger:
+        return words_beside_a_rest(request.schema.bought, ledger)
 
 
 def other_notation(source: str, schema: Schema, table: Path) -> str:

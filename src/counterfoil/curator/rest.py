@@ -97,3 +97,24 @@ def rest_of_purchase(bought: Bought | None, ledger: Ledger, budget: Budget, rela
                 f"{number}). Copy the line `bought` as `counterfoil schema` wrote it."
             )
     return Rest(bought.of.rule, number)
+
+
+def words_beside_a_rest(bought: Bought | None, ledger: Ledger | None) -> str | None:
+    """What is to be said of a release with a budget of its own, whose schema a share of another budget bought.
+
+    Args:
+        bought: what the schema says that it cost.
+        ledger: of the release; without one, nobody knows whether the rest is spent.
+
+    Returns:
+        Sentences that end with what adds up. None where nothing of a purchase's budget is left to be spent.
+    """
+    if bought is None or bought.of is None:
+        return None
+    number = None if ledger is None else ledger.receipts().get(bought.receipt)
+    if ledger is not None and any(
+        release.within is not None and release.within == number and release.status != "abandoned"
+        for release in ledger.releases()
+    ):
+        return None
+    return f"The schema was bought with a share of epsilon {bought.of.epsilon:g}; this release adds to that."
