@@ -100,7 +100,11 @@ def predictions(trained: Any, rows: str) -> pa.Table:
         return pa.table({f"predicted_{name}": predicted[:, number] for number, name in enumerate(targets)})
     probabilities = trained.predict_proba(rows)
     labels = trained.classes_[probabilities.argmax(axis=1)]
-    scores = {f"probability_{label}": probabilities[:, number] for number, label in enumerate(trained.classes_)}
+    names = [str(label) for label in trained.classes_]
+    column = trained.features_.schema[targets[0]]
+    if column.missing:
+        names[-1] = column.labels[-1]
+    scores = {f"probability_{name}": probabilities[:, number] for number, name in enumerate(names)}
     return pa.table({f"predicted_{targets[0]}": labels} | scores)
 
 
