@@ -10,7 +10,7 @@ import pytest
 
 from counterfoil.domain.domain import Domain
 from counterfoil.evaluation.fairness import FairnessGaps
-from counterfoil.evaluation.train_on_synthetic import MODELS, train_on_synthetic
+from counterfoil.evaluation.train_on_synthetic import MODELS, MOST_CLASSES, _made, train_on_synthetic
 
 DOMAIN = Domain(("x", "noise", "y"), (4, 3, 2))
 
@@ -125,3 +125,8 @@ def test_without_scikit_learn_the_remedy_is_named(monkeypatch: pytest.MonkeyPatc
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(7)
+
+
+@pytest.mark.parametrize(("classes", "rounds"), [(2, 100), (20, 100), (21, 95), (MOST_CLASSES, 20)])
+def test_many_classes_are_boosted_in_fewer_rounds(classes, rounds):
+    assert _made("gradient boosting", 0, classes).max_iter == rounds

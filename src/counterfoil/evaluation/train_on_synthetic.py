@@ -15,6 +15,8 @@ from counterfoil.evaluation.fairness import FairnessGaps, fairness_gaps, parity_
 MOST_CLASSES = 100
 TEST_SHARE = 0.2
 _SMALLEST_LEAF = 20
+_ROUNDS, _MOST_TREES = 100, 2000
+"""Rounds of boosting, each of which grows a tree for each class, and how many trees there may be of many classes."""
 
 MODELS = ("logistic regression", "gradient boosting", "decision tree")
 
@@ -192,7 +194,7 @@ def _encoders(domain: Domain, target: str) -> dict[str, Callable[[Codes], Any]]:
     return dict.fromkeys(MODELS, stacked) | {MODELS[0]: lambda codes: encoder.transform(stacked(codes))}
 
 
-def _made(name: str, seed: int) -> Any:
+def _made(name: str, seed: int, classes: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.tree import DecisionTreeClassifier
@@ -200,7 +202,8 @@ def _made(name: str, seed: int) -> Any:
     if name == "logistic regression":
         return LogisticRegression(max_iter=1000)
     if name == "gradient boosting":
-        return HistGradientBoostingClassifier(early_stopping=False, random_state=seed)
+        rounds = min(_ROUNDS, _MOST_TREES // classes)
+        return HistGradientBoostingClassifier(max_iter=rounds, early_stopping=False, random_state=seed)
     return DecisionTreeClassifier(min_samples_leaf=_SMALLEST_LEAF, random_state=seed)
 
 
@@ -211,7 +214,7 @@ def _predict(name: str, features: Any, labels: np.ndarray, test: Any, classes: i
     if len(seen) == 1:
         probabilities[:, seen[0]] = 1.0
         return probabilities
-    probabilities[:, seen] = _made(name, seed).fit(features, labels).predict_proba(test)
+    probabilities[:, seen] = _made(name, seed, classes).fit(features, labels).predict_proba(test)
     return probabilities
 
 
