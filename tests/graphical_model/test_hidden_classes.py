@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from counterfoil.graphical_model.fit_watch import FitWatch
 from counterfoil.graphical_model.hidden_classes import _Problem, class_shares, energies, pair_of
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 
@@ -106,3 +107,30 @@ def test_energies_have_no_bias():
     found = [energies(noisy(shares, 50.0, seed)[1], expected).sum() for seed in range(400)]
     true = sum(900.0 * table.size for table in exact.values())
     assert abs(np.mean(found) - true) < 6 * np.std(found) / 20
+
+
+class _Watch(FitWatch):
+    """Ends a fit after some steps, and writes down what it heard."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.heard = most, list[tuple[int, bool]]()
+
+    def may_go_on(self, evaluations: int, relative_gap: float) -> bool:
+        return evaluations < self.most
+
+    def ends(self, evaluations: int, *, stopped: bool) -> None:
+        self.heard.append((evaluations, stopped))
+
+
+def test_a_watch_ends_the_fit_with_the_best_classes_so_far():
+    shares = planted(1)
+    columns, pairs = noisy(shares, 20.0, 1)
+    whole, early, late = class_shares(columns, pairs, TOTAL, 3), _Watch(40), _Watch(10**6)
+    same = class_shares(columns, pairs, TOTAL, 3, late)
+    assert all(np.array_equal(same[name], whole[name]) for name in SIZES)
+    ended = class_shares(columns, pairs, TOTAL, 3, early)
+    assert early.heard == [(40, True)]
+    assert late.heard[0][0] > 40
+    assert not late.heard[0][1]
+    independent = {name: np.tile(table.mean(axis=1, keepdims=True), 3) for name, table in shares.items()}
+    assert off(whole, shares) < off(ended, shares) < off(independent, shares)

@@ -28,9 +28,11 @@ from counterfoil.marginals.record_classes import (
     _fits,
 )
 from counterfoil.methods.aim import AIM
-from counterfoil.synthesis.pace import Pace
+from counterfoil.synthesis.pace import FEWEST_EVALUATIONS, Pace
 from counterfoil.synthesis.synthesis import Synthesis
+from counterfoil.synthesis.time_limit import TimeLimit
 from small_releases import opened
+from ticking import Ticks
 
 COLUMNS, ROWS = 26, 6000
 WIDE = Domain(tuple(f"c{i}" for i in range(COLUMNS)), (2,) * COLUMNS)
@@ -218,3 +220,23 @@ def test_the_time_of_counting_records_is_not_counted(monkeypatch):
     assert looks(charges) == 3
     assert asked
     assert not any(asked)
+
+
+@pytest.mark.parametrize("limit", [1.0, None])
+def test_a_time_limit_ends_the_fits_of_the_classes(monkeypatch, limit):
+    """The search has no certified gap. A clock that moves at each reading leaves it the fewest steps of a fit."""
+    rows, steps = [tuple(row) for row in moved_together().tolist()], []
+    may_go_on = Pace.may_go_on
+
+    def counted(pace, evaluations, gap):
+        if gap == math.inf:
+            steps.append(evaluations)
+        return may_go_on(pace, evaluations, gap)
+
+    monkeypatch.setattr(Pace, "may_go_on", counted)
+    with opened(WIDE, rows, budget=Budget(3.0, 1e-9)) as curator:
+        made = AIM(rounds=2).synthesize(curator, time_limit=limit and TimeLimit(limit, Ticks()))
+        assert looks(curator.charges()) >= 2
+    assert (max(steps) == FEWEST_EVALUATIONS) == (limit is not None)
+    if limit:
+        assert made.receipt.document["method"]["parameters"]["time_limit"]["rounds_ended"]

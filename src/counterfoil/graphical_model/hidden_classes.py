@@ -18,6 +18,7 @@ Source: latent class analysis (Lazarsfeld and Henry 1968), here of the tables of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,12 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.domain.domain import Clique
+from counterfoil.graphical_model.fit_watch import UNWATCHED, FitWatch
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.threads import on_one_thread
 
 Table = NDArray[np.float64]
 
 _MOST_ITERATIONS = 400
+_GOAL = 1e-9
+"""What a watch hears of as the goal: the search has no certified gap."""
 _START = 0.3
 """The standard deviation of the logarithms that the search starts from: classes that are all alike are a saddle."""
 
@@ -40,7 +44,11 @@ _LEAST_COUNT = 0.5
 
 
 def class_shares(
-    columns: Sequence[NoisyMarginal], pairs: Sequence[NoisyMarginal], total: float, classes: int
+    columns: Sequence[NoisyMarginal],
+    pairs: Sequence[NoisyMarginal],
+    total: float,
+    classes: int,
+    watch: FitWatch = UNWATCHED,
 ) -> dict[str, Table]:
     """float64 [codes, classes] by column: how probable each code is in each of `classes` equally large classes.
 
@@ -51,26 +59,39 @@ def class_shares(
         pairs: noisy counts of pairs of these columns, in their codes.
         total: the number of records.
         classes: how many.
+        watch: may end the fit, which then has what it found so far.
     """
     problem = _Problem.of(columns, pairs, total)
     start = np.random.default_rng(0).normal(0.0, _START, (len(problem.column), classes))
     from scipy.optimize import minimize  # loads much; before threads are limited, so that SciPy's are as well
 
-    shares = problem.shares(_least(problem, start, minimize))
+    shares = problem.shares(_least(problem, start, minimize, watch))
     names = [one.clique[0] for one in columns]
     return dict(zip(names, np.split(shares, problem.starts[1:-1]), strict=True))
 
 
 @on_one_thread
-def _least(problem: _Problem, start: Table, minimize: Callable[..., Any]) -> Table:
-    """Where the search ends that begins at `start`."""
+def _least(problem: _Problem, start: Table, minimize: Callable[..., Any], watch: FitWatch) -> Table:
+    """Where the search ends that begins at `start`, or where the watch ends it."""
+    steps, stopped = 0, False
+
+    def step(_: object) -> None:
+        nonlocal steps, stopped
+        steps += 1
+        if not watch.may_go_on(steps, math.inf):
+            stopped = True
+            raise StopIteration
+
+    watch.begins(_GOAL)
     found = minimize(
         lambda x: problem.value_and_gradient(x.reshape(start.shape)),
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
+        callback=step,
         options={"maxiter": _MOST_ITERATIONS},
     )
+    watch.ends(steps, stopped=stopped)
     return np.asarray(found.x.reshape(start.shape))
 
 

@@ -105,7 +105,8 @@ def start_with_classes(
         classes: how many.
         rivals: how many pairs rounds would measure.
         max_size: the most megabytes that the model may take.
-        watch: counts the time of what reads no record: how long a count takes must not decide how rounds end.
+        watch: may end the fits of the classes, and counts the time of what reads no record: how long a count takes
+            must not decide how rounds end.
     """
     blocks, domain = one_way.blocks(), one_way.coarsening.fine
     pairs = list(combinations(domain.attributes, 2))
@@ -126,8 +127,7 @@ def start_with_classes(
     if not seen.is_ahead:
         return Start(estimator, spent * mu_squared, counted)
     counted = look.combined(counted, look.count((SHARE - spent) * mu_squared))
-    with watch.working():
-        shares = class_shares(look.columns, counted, look.total, classes)
+    shares = class_shares(look.columns, counted, look.total, classes, watch)
     return Start(_classed(estimator, one_way, blocks, shares, classes), SHARE * mu_squared, counted)
 
 
@@ -202,8 +202,8 @@ class _Look:
         What classes explain is seen in what was `tested`, whose noise is another. Which pairs are the strongest is seen
         in the one, and how strong they are in the other, both ways. All relations are seen in both together.
         """
+        shares = class_shares(self.columns, counted, self.total, classes, self.watch)
         with self.watch.working():
-            shares = class_shares(self.columns, counted, self.total, classes)
             expected = {pair: pair_of(shares, pair, self.total) for pair in self.pairs}
             first, second = energies(counted, self.independent), energies(tested, self.independent)
             together = self.combined(counted, tested)
