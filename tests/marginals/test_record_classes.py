@@ -12,7 +12,7 @@ import pytest
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.filter_account import FilterAccount
 from counterfoil.domain.coarsening import Coarsening
-from counterfoil.domain.domain import Domain
+from counterfoil.domain.domain import CLASS, Domain
 from counterfoil.domain.workload import Workload
 from counterfoil.graphical_model.classed_model import ClassedModel
 from counterfoil.graphical_model.hidden_classes import energies
@@ -87,6 +87,16 @@ def error(synthesis: Synthesis, table: np.ndarray) -> float:
         one = np.bincount(2 * table[:, i] + table[:, j], minlength=4) / len(table)
         other = np.bincount(2 * codes[:, i] + codes[:, j], minlength=4) / len(codes)
         found.append(np.abs(one - other).sum())
+    return float(np.mean(found))
+
+
+def error_of_focus(synthesis: Synthesis, table: np.ndarray) -> float:
+    """That of the pairs of the first column."""
+    codes = np.column_stack([synthesis.codes[name] for name in WIDE.attributes])
+    found = []
+    for other in range(1, COLUMNS):
+        one, two = (np.bincount(2 * rows[:, 0] + rows[:, other], minlength=4) / len(rows) for rows in (table, codes))
+        found.append(np.abs(one - two).sum())
     return float(np.mean(found))
 
 
@@ -198,9 +208,19 @@ def test_classes_that_rules_leave_no_room_for_are_not_looked_at():
     """A rule on three columns of 60 codes has a table of 1.7 MB, and of 28 MB with sixteen classes beside it."""
     domain = Domain(tuple(f"c{i}" for i in range(COLUMNS)), (60,) * 3 + (2,) * (COLUMNS - 3))
     blocks = rank_blocks(Coarsening(domain, {name: np.arange(domain[name]) for name in domain.attributes}), {}, {})
-    assert _fits(domain, blocks, [], 16, 80.0)
-    assert _fits(domain, blocks, [("c3", "c4", "c5")], 16, 80.0)
-    assert not _fits(domain, blocks, [("c0", "c1", "c2")], 16, 80.0)
+    classed = [(name, CLASS) for name in domain.attributes]
+    assert _fits(domain, blocks, [], classed, 16, 80.0)
+    assert _fits(domain, blocks, [("c3", "c4", "c5")], classed, 16, 80.0)
+    assert not _fits(domain, blocks, [("c0", "c1", "c2")], classed, 16, 80.0)
+
+
+def test_classes_that_the_pairs_of_a_focus_leave_no_room_for_are_not_looked_at():
+    """Each pair of a focus of 120 codes has the class beside it, in a table of .46 MB; all together may have 10 MB."""
+    domain = Domain(tuple(f"c{i}" for i in range(COLUMNS)), (120,) + (30,) * (COLUMNS - 1))
+    blocks = rank_blocks(Coarsening(domain, {name: np.arange(domain[name]) for name in domain.attributes}), {}, {})
+    classed = [(name, CLASS) for name in domain.attributes[1:]]
+    assert _fits(domain, blocks, [], classed, 16, 80.0)
+    assert not _fits(domain, blocks, [], [*classed, *(("c0", name) for name in domain.attributes[1:])], 16, 80.0)
 
 
 def test_the_time_of_counting_records_is_not_counted(monkeypatch):
@@ -240,3 +260,16 @@ def test_a_time_limit_ends_the_fits_of_the_classes(monkeypatch, limit):
     assert (max(steps) == FEWEST_EVALUATIONS) == (limit is not None)
     if limit:
         assert made.receipt.document["method"]["parameters"]["time_limit"]["rounds_ended"]
+
+
+def test_with_a_focus_classes_explain_the_other_columns_and_its_pairs_are_measured_all_the_same():
+    """No relation of the focus is lost for those of the others: its pairs are as near as without classes."""
+    table, focus = moved_together(), "c0"
+    with_classes, charges = released(table, 6.0, rounds=2, focus=focus)
+    without, none = released(table, 6.0, rounds=2, focus=focus, classes=0)
+    assert (taken(with_classes), taken(without)) == (16, 0)
+    assert (looks(charges), looks(none)) == (3, 0)
+    of_focus = sorted((focus, f"c{i}") for i in range(1, COLUMNS))
+    assert any(sorted(map(tuple, one.parameters.get("cliques", ()))) == of_focus for one in charges)
+    assert error(with_classes, table) < 0.5 * error(without, table)
+    assert error_of_focus(with_classes, table) < error_of_focus(without, table) + 0.005

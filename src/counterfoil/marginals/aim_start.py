@@ -1,4 +1,4 @@
-"""What AIM measures before it chooses anything: all columns, then the pairs of a focus or a look for hidden classes."""
+"""What AIM measures before it chooses anything: all columns, a look for hidden classes, and the pairs of a focus."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ class Begun:
 
 
 def begin(asked: Asked, account: FilterAccount) -> Begun:
-    """Measures all columns, then the pairs of the focus; without one, asks whether there are hidden classes."""
+    """Measures all columns, asks whether there are hidden classes, and measures the pairs of the focus."""
     shares, capacity, before = asked.shares, account.divisible, account.spent
     begun = _with_columns(asked, account)
-    planned = (1 - shares.choosing - shares.error_bars) * capacity
+    planned, of_focus = (1 - shares.choosing - shares.error_bars) * capacity, shares.focus * capacity
     begun, lost = replace(begun, left=left_for_pairs(account, before, planned)), account.lost
+    start = _start(asked, account, begun, begun.left - of_focus)
+    left, lost = left_without_lost(account, lost, begun.left - start.cost), account.lost
+    candidates = replace(begun.candidates, domain=begun.one_way.released(start.estimator.domain))
+    begun = replace(begun, candidates=candidates, estimator=start.estimator, left=left, in_blocks=start.pairs)
     if asked.focus is None:
-        start = _start(asked, account, begun)
-        left = left_without_lost(account, lost, begun.left - start.cost)
-        candidates = replace(begun.candidates, domain=begun.one_way.released(start.estimator.domain))
-        return replace(begun, candidates=candidates, estimator=start.estimator, left=left, in_blocks=start.pairs)
+        return begun
     coarsening = begun.one_way.coarsening
-    if pairs := _pairs_with_focus(asked, asked.focus, coarsening.domain, begun.candidates):
-        measured = OF_ROUNDS * (shares.columns + shares.focus)
-        asked.pace.step("measuring pairs with the focus", OF_ROUNDS * shares.columns, measured)
-        noise = account.noise(shares.focus * capacity)
-        begun.estimator.fit(measure(account, asked.curator.domain, pairs, noise, coarsening=coarsening))
-        left = left_without_lost(account, lost, begun.left - shares.focus * capacity)
-        return replace(begun, left=left, of_focus=pairs)
+    if pairs := _pairs_with_focus(asked, asked.focus, coarsening.domain, begun):
+        measured = OF_ROUNDS * (1 - (left - of_focus) / capacity)
+        asked.pace.step("measuring pairs with the focus", OF_ROUNDS * (1 - left / capacity), measured)
+        counted = measure(account, asked.curator.domain, pairs, account.noise(of_focus), coarsening=coarsening)
+        begun.estimator.fit(counted)
+        return replace(begun, left=left_without_lost(account, lost, left - of_focus), of_focus=pairs)
     return begun
 
 
@@ -92,22 +92,24 @@ def _with_columns(asked: Asked, account: FilterAccount) -> Begun:
     return Begun(one_way, candidates, workload, one_way.coarse_estimator(), left=0.0)
 
 
-def _start(asked: Asked, account: FilterAccount, begun: Begun) -> Start:
-    """Classes of the records, where they explain more than the pairs that the rounds would measure."""
+def _start(asked: Asked, account: FilterAccount, begun: Begun, mu_squared: float) -> Start:
+    """Classes of the records, where they explain more than the pairs that rounds would measure for `mu_squared`."""
     columns = len(asked.curator.domain.attributes)
-    if columns < FEWEST_COLUMNS or asked.classes < 2 or not _names_most_pairs(asked.workload, columns):
+    named = asked.classes >= 2 and _names_most_pairs(asked.workload, columns)
+    if columns < FEWEST_COLUMNS or not named or mu_squared <= 0:
         return Start(begun.estimator, 0.0)
-    rounds = rounds_allowed(asked, account, begun.candidates, begun.estimator.fit([]), begun.left)
-    before, share = OF_ROUNDS * (1 - begun.left / account.divisible), SHARE * begun.left / account.divisible
+    rounds = rounds_allowed(asked, account, begun.candidates, begun.estimator.fit([]), mu_squared)
+    before, share = OF_ROUNDS * (1 - begun.left / account.divisible), SHARE * mu_squared / account.divisible
     asked.pace.step("looking for classes of records", before, before + OF_ROUNDS * share)
     return start_with_classes(
         account,
         begun.one_way,
         begun.estimator,
-        begun.left,
+        mu_squared,
         classes=asked.classes,
         rivals=max(rounds * asked.choice.size, columns - 1),
         max_size=asked.max_model_size,
+        focus=asked.focus,
         watch=asked.pace,
     )
 
@@ -120,11 +122,13 @@ def _names_most_pairs(workload: Workload | int, columns: int) -> bool:
     return 4 * len(named) >= columns * (columns - 1)
 
 
-def _pairs_with_focus(asked: Asked, focus: str, coarse: Domain, candidates: Candidates) -> list[Clique]:
+def _pairs_with_focus(asked: Asked, focus: str, coarse: Domain, begun: Begun) -> list[Clique]:
     """The pairs of the focus that are small enough, and that together keep the model within its size."""
     pairs: list[Clique] = []
+    measured = [*asked.curator.schema.structural_zeros, *begun.estimator.cliques]
     for name in coarse.attributes:
-        pair, known = coarse.canonical({name, focus}), [*asked.curator.schema.structural_zeros, *pairs]
-        if name != focus and coarse.size(pair) <= DEFAULT_MAX_CELLS and candidates.fits(known, pair, 1.0):
+        pair = coarse.canonical({name, focus})
+        small = name != focus and coarse.size(pair) <= DEFAULT_MAX_CELLS
+        if small and begun.candidates.fits([*measured, *pairs], pair, 1.0):
             pairs.append(pair)
     return pairs

@@ -93,6 +93,7 @@ def start_with_classes(
     classes: int,
     rivals: int,
     max_size: float,
+    focus: str | None = None,
     watch: FitWatch = UNWATCHED,
 ) -> Start:
     """The estimator with a hidden class, if that explains more than `rivals` single pairs.
@@ -105,13 +106,18 @@ def start_with_classes(
         classes: how many.
         rivals: how many pairs rounds would measure.
         max_size: the most megabytes that the model may take.
+        focus: a column that the other ones predict, each by its pair with it. It has no part in the classes: within a
+            class of which it has, columns that say the same of it would be taken for independent evidence.
         watch: may end the fits of the classes, and counts the time of what reads no record: how long a count takes
             must not decide how rounds end.
     """
     blocks, domain = one_way.blocks(), one_way.coarsening.fine
     pairs = list(combinations(domain.attributes, 2))
     rules = list(one_way.estimator.structural_zeros)
-    if len(domain.attributes) < FEWEST_COLUMNS or not _fits(domain, blocks, rules, classes, max_size):
+    of_focus = [] if focus is None else [(name, focus) for name in domain.attributes if name != focus]
+    classed = [(name, CLASS) for name in domain.attributes if name != focus]
+    small = _fits(domain, blocks, rules, [*of_focus, *classed], classes, max_size)
+    if len(domain.attributes) < FEWEST_COLUMNS or not small:
         return Start(estimator, 0.0)
     look = _Look(account, one_way, blocks, estimator.count([]), pairs, watch)
     if look.visibility(mu_squared * SHARE) < _HIDDEN:
@@ -128,7 +134,8 @@ def start_with_classes(
         return Start(estimator, spent * mu_squared, counted)
     counted = look.combined(counted, look.count((SHARE - spent) * mu_squared))
     shares = class_shares(look.columns, counted, look.total, classes, watch)
-    return Start(_classed(estimator, one_way, blocks, shares, classes), SHARE * mu_squared, counted)
+    within = {name: share for name, share in shares.items() if name != focus}
+    return Start(_classed(estimator, one_way, blocks, within, classes), SHARE * mu_squared, counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,27 +272,37 @@ def _deviation(pairs: Sequence[NoisyMarginal], energy: float) -> float:
     return math.sqrt(2 * cells * variance**2 + 4 * variance * max(energy, 0.0))
 
 
-def _fits(domain: Domain, blocks: RankBlocks, rules: Sequence[Clique], classes: int, max_size: float) -> bool:
+def _fits(
+    domain: Domain,
+    blocks: RankBlocks,
+    rules: Sequence[Clique],
+    joined: Sequence[Clique],
+    classes: int,
+    max_size: float,
+) -> bool:
     """Whether neither the model nor the fit of the classes becomes too large.
 
-    Columns that a rule joins get the class beside them, in one table: classes may take a part of what rules leave.
+    Columns that a rule joins get the class beside them, in one table: classes may take a part of what rules leave. So do
+    the pairs of a focus. `joined` are the pairs of both.
     """
     if sum(blocks.coarsening.domain.sizes) ** 2 / 2 > _MOST_CELLS:
         return False
     of_rules = megabytes(domain, rules)
-    with_classes = megabytes(with_class(domain, classes), [*rules, *((name, CLASS) for name in domain.attributes)])
+    with_classes = megabytes(with_class(domain, classes), [*rules, *joined])
     return with_classes - of_rules <= _OF_MODEL * (max_size - of_rules)
 
 
 def _classed(
     estimator: WarmEstimator, one_way: OneWay, blocks: RankBlocks, shares: Mapping[str, np.ndarray], classes: int
 ) -> WarmEstimator:
-    """An estimator that is fitted to the columns and to what each class has of them, as if that had been measured."""
+    """An estimator that is fitted to the columns and to what each class has of those in `shares`, as if measured."""
     coarse, columns = one_way.coarsening.domain, one_way.merged()
     total = estimator.count([])
     measured = list[NoisyMarginal]()
     for one in columns:
         (name,) = one.clique
+        if name not in shares:
+            continue
         block = blocks.block.get(name, np.arange(coarse[name]))
         counts = np.maximum(one.counts, _LEAST_COUNT)
         within = counts / np.bincount(block, counts)[block]
