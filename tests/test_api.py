@@ -144,6 +144,16 @@ def test_a_frame_is_drafted_by_its_names_and_types(people: Path) -> None:
         draft_schema(people, decimal_char=";")
 
 
+def test_a_draft_says_the_digits_that_a_type_has() -> None:
+    """A draft of `numeric(12,2)` said nothing of cents, and one of `numeric(10,0)` made reals of whole numbers."""
+    types = [("cost", (12, 2)), ("sum", (38, 2)), ("visits", (10, 0)), ("hundreds", (5, -2)), ("any", (38, 18))]
+    drafted = tomllib.loads(draft_schema(pa.table({name: pa.array([None], pa.decimal128(*of)) for name, of in types})))
+    said = {name: (one["kind"], one.get("decimals")) for name, one in drafted["columns"].items()}
+    assert said["cost"] == said["sum"] == ("real", 2)
+    assert said["visits"] == ("integer", None)
+    assert said["hundreds"] == said["any"] == ("real", None)
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame(), pa.table({})], ids=["pandas", "arrow"])
 def test_a_table_without_columns_is_not_described(frame: object) -> None:
     """Of a table of PostgreSQL that had none, an empty schema was drafted."""

@@ -30,6 +30,9 @@ _AMOUNTS = re.compile(
     r"|distance|duration|population)([_\W\d]|$)",
     re.I,
 )
+_MOST_STORED_DECIMALS = 6
+"""Degrees of latitude have so many."""
+
 _HEAD = """\
 # A draft made from the column names and types alone; no record was read. Column by column, state what is
 # true from public knowledge (a form, a code book, a law), never from looking at the records, then delete the
@@ -139,12 +142,22 @@ def guess(column: str, kind: pa.DataType) -> dict[str, Any]:
     numbers = bounds | ({"scale": LOG} if _is_amount(column) else {})
     if pa.types.is_boolean(kind):
         return {"kind": "boolean"}
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale == 0):
         return {"kind": "integer"} | numbers
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return {"kind": "real"} | numbers
+        return {"kind": "real"} | numbers | _stored_decimals(kind)
     if pa.types.is_date(kind):
         return {"kind": "date"} | bounds
     if pa.types.is_timestamp(kind):
         return {"kind": "datetime"} | bounds | {"resolution": "1d"} | ({} if kind.tz is None else {"zone": UNKNOWN})
     return {"kind": UNKNOWN} if has_no_text(kind) else {"kind": "categorical", "values": []}
+
+
+def _stored_decimals(kind: pa.DataType) -> dict[str, int]:
+    """The digits after the point that a type in storage has, such as 2 of `numeric(12,2)`, where they say something.
+
+    Types with many more digits are often what a program gives to numbers of which it knows nothing, such as
+    `decimal(38,18)`.
+    """
+    stated = pa.types.is_decimal(kind) and 0 < kind.scale <= _MOST_STORED_DECIMALS
+    return {"decimals": kind.scale} if stated else {}

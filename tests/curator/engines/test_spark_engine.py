@@ -943,6 +943,17 @@ def test_bad_addresses_are_refused_in_a_sentence(spark: Spark, tmp_path: Path) -
         assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.time64("us"), pa.float16(), pa.decimal256(50, 2)])
+def test_a_type_that_spark_does_not_know_is_no_matter_of_the_path(
+    spark: Spark, tmp_path: Path, kind: pa.DataType
+) -> None:
+    """To check the path, and who may read it, was advised of files whose moments pandas had written."""
+    parquet.write_table(pa.table({"seen": pa.array([None], kind)}), tmp_path / "seen.parquet")
+    with pytest.raises(SourceError, match="as Parquet. A column has a type that Spark does not know") as caught:
+        open_source(f"spark+parquet://{tmp_path}")
+    assert "who may read it" not in str(caught.value)
+
+
 def test_without_pyspark_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(SourceError, match=r"pip install 'counterfoil\[spark\]'"):

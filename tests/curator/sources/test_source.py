@@ -244,7 +244,10 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     (tmp_path / "t[1].csv").write_text("a\n1\n")
     made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS FROM people")
     light = lite(tmp_path / "l.db", "CREATE TABLE people (a INT)", "CREATE VIEW adults AS SELECT * FROM people")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "part-0.parquet").touch()
     for path, message in {
+        f"{tmp_path}/parts": f"one table to Spark: give spark+parquet://{tmp_path}/parts, or write them as one file.",
         str(tmp_path): "is a directory; give one file: .csv, .csv.gz, .parquet, or FILE::TABLE",
         f"{tmp_path}/no.csv": "There is no file",
         f"{tmp_path}/no.db::t": "There is no file",

@@ -77,11 +77,18 @@ def _like(path: Path) -> str:
         return ""
 
 
+def _through_spark(folder: Path) -> str:
+    """How a folder of Parquet files is read, where it is one."""
+    if not any(folder.glob("*.parquet")) and not any(folder.glob("*=*")):
+        return ""
+    return f" A folder of Parquet files is one table to Spark: give {SPARK}{folder}, or write them as one file."
+
+
 def _open_path(text: str, declared: Collection[str] | None, encoding: str) -> Source:
     file, separator, table = text.rpartition("::")
     path = Path(file if separator else text).expanduser().absolute()
     if path.is_dir():
-        raise SourceError(f"{path} is a directory; give one file: {_kinds()}.")
+        raise SourceError(f"{path} is a directory; give one file: {_kinds()}.{_through_spark(path)}")
     if not path.exists():
         if _looks_like_an_address(text):
             # It may hold a password, so that nothing of it is repeated.

@@ -41,6 +41,15 @@ _COMPILE_LATE = (
 """Java's best compiler takes what has run 10 to 80 times as often as by default: the loops over rows, and not all that
 starts Spark, on which it spends more than a third of a session's start."""
 
+_TYPE_CONDITIONS = ("PARQUET_TYPE_", "UNSUPPORTED_TIME_TYPE", "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION")
+"""How the names begin that Spark gives to its refusals of columns."""
+
+_TYPE_REMEDY = (
+    "A column has a type that Spark does not know, such as a time of day, moments in nanoseconds (as pandas writes "
+    "them), reals of 16 bits, or decimals of more than 38 digits. Store times of day as texts, moments in microseconds "
+    "and numbers in a wider or a narrower type, or give one .parquet file by its path, without Spark."
+)
+
 
 class SparkSource:
     """A Spark DataFrame, of which nothing but the columns' names and types comes to this process.
@@ -135,8 +144,15 @@ def open_spark_parquet(address: str) -> SparkSource:
             return SparkSource(reader.parquet(path), name, f"{SPARK}{path}")
     except SourceError:
         raise
-    except Exception:  # Spark's message may quote what the files hold
-        raise SourceError(f"Spark can't read {path} as Parquet. Check the path, and who may read it.") from None
+    except Exception as error:  # Spark's message may quote what the files hold, and the name of its condition can't
+        remedy = _TYPE_REMEDY if _is_of_types(error) else "Check the path, and who may read it."
+        raise SourceError(f"Spark can't read {path} as Parquet. {remedy}") from None
+
+
+def _is_of_types(error: Exception) -> bool:
+    """Whether it is a type in the files that Spark refuses, and neither a path nor a damaged file."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    return str(condition or "").startswith(_TYPE_CONDITIONS)
 
 
 def is_open_on_disk(session: Any) -> bool:
