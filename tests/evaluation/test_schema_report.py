@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import sqlite3
+import sys
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from counterfoil.curator.source_facts import identity_of
 from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.ledger.errors import WrongSource
 from counterfoil.ledger.ledger import Ledger
+from counterfoil.looks import evaluate_without_privacy
 from counterfoil.schema import Categorical, Date, Integer, Real, Schema
 from counterfoil.schema.placement import Placement
 
@@ -126,6 +128,18 @@ def test_a_column_of_a_type_that_can_not_be_read_is_listed_with_the_others():
 def test_other_columns_than_the_schema_has_are_refused():
     with pytest.raises(SourceError, match="'sex'"):
         check_without_privacy(PEOPLE.drop_columns(["sex"]), SCHEMA)
+
+
+def test_what_is_in_spark_is_refused_before_spark_is_started(monkeypatch):
+    """Spark was started, for 20 seconds, and to leave `in_memory` out was advised, which `check` does not have."""
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    schema = Schema((Integer("a", 0, 9),))
+    for look in (
+        check_without_privacy,
+        lambda real, facts: evaluate_without_privacy(real, pa.table({"a": [1]}), facts),
+    ):
+        with pytest.raises(SourceError, match="give the table, or a part of it, as a file or a frame"):
+            look("spark+parquet:///people", schema)
 
 
 def test_an_empty_table_holds():

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from counterfoil.curator.engines.reader import BlockReader
 from counterfoil.curator.engines.units import ids_of
+from counterfoil.curator.errors import SourceError
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.computed_source import with_computed
@@ -21,6 +22,8 @@ from counterfoil.curator.sources.csv_text import lines_of_records
 from counterfoil.curator.sources.file_source import FileSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import BATCH_ROWS, Batch, Source, unreadable
+from counterfoil.curator.sources.spark_source import is_spark_frame
+from counterfoil.kept_files import SPARK
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.schema import Schema
@@ -196,8 +199,10 @@ def read_without_privacy(
         unit: a column to be read as it stands beside those of the schema, whose values are privacy units; or nothing.
 
     Raises:
-        ValueError: for a table that is not there or has other columns than the schema; a ledger of another table.
+        ValueError: for a table that is not there, is in Spark, or has other columns than the schema; a ledger of
+            another table.
     """
+    _require_not_in_spark(source)
     facts = schema_for(source, schema, unit=unit)
     facts.require_confirmed()
     opened = open_source(source, declared=(*facts.declared, unit), encoding=facts.encoding)
@@ -206,3 +211,12 @@ def read_without_privacy(
         ledger.require_source(SourceIdentity(name=opened.name, location=opened.location))
         ledger.record_reveal(reason)
     return table
+
+
+def _require_not_in_spark(source: Any) -> None:
+    """Refuses what only Spark's executors read, before Spark is started: its rows do not come to this process."""
+    if is_spark_frame(source) or (isinstance(source, str) and source.startswith(SPARK)):
+        raise SourceError(
+            "What is not private, such as `check` and `evaluate`, is not done in Spark, whose rows do not come to this "
+            "process: give the table, or a part of it, as a file or a frame."
+        )

@@ -949,7 +949,7 @@ def test_a_type_that_spark_does_not_know_is_no_matter_of_the_path(
 ) -> None:
     """To check the path, and who may read it, was advised of files whose moments pandas had written."""
     parquet.write_table(pa.table({"seen": pa.array([None], kind)}), tmp_path / "seen.parquet")
-    with pytest.raises(SourceError, match="as Parquet. A column has a type that Spark does not know") as caught:
+    with pytest.raises(SourceError, match=r"as Parquet\. A column has a type that Spark does not know") as caught:
         open_source(f"spark+parquet://{tmp_path}")
     assert "who may read it" not in str(caught.value)
 
