@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 import warnings
+from datetime import time
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.neighbors import PrivacyUnit
 from counterfoil.api import synthesize
 from counterfoil.curator.source_facts import columns_of, identity_of, value_at
+from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.first_schema import buy_schema, draft_schema
 from counterfoil.ledger.ledger import Ledger, SourceIdentity
@@ -152,6 +154,14 @@ def test_a_draft_says_the_digits_that_a_type_has() -> None:
     assert said["cost"] == said["sum"] == ("real", 2)
     assert said["visits"] == ("integer", None)
     assert said["hundreds"] == said["any"] == ("real", None)
+
+
+def test_a_draft_says_how_times_of_day_are_declared() -> None:
+    """They were drafted as categories. What is drafted needs nothing but to be confirmed."""
+    table = pa.table({"seen": pa.array([time(8, 30), time(23, 59, 59)])})
+    drafted = draft_schema(table)
+    assert tomllib.loads(drafted)["columns"]["seen"]["kind"] == "datetime"
+    assert check_without_privacy(table, drafted.replace("confirm = true\n", "")).holds
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame(), pa.table({})], ids=["pandas", "arrow"])

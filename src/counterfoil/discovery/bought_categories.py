@@ -116,7 +116,10 @@ _ANY_REST = "bought: the rest of the cells, if any: there may be none where cell
 _NO_TEXT = "none of its texts is frequent enough to be distinguished from noise"
 
 
-_TIMES = 'times of day, which are not asked about; declare them with kind = "datetime" and format = "%H:%M:%S"'
+_TIMES = (
+    'times of day, which are not asked about; declare them with kind = "datetime", format = "%H:%M:%S", '
+    'lower = 1900-01-01T00:00:00, upper = 1900-01-01T23:59:59 and resolution = "15min"'
+)
 
 
 def boolean_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:

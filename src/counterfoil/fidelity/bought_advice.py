@@ -114,7 +114,8 @@ def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterato
     if times := _times(made, purchase):
         yield (
             f"No release will have {_named(times)}: times of day, which are not asked about. State them in {out} with "
-            'kind = "datetime" and format = "%H:%M:%S", and take the columns out of `ignore`.'
+            'kind = "datetime", format = "%H:%M:%S", lower = 1900-01-01T00:00:00, upper = 1900-01-01T23:59:59 and a '
+            'resolution such as "15min", and take the columns out of `ignore`.'
         )
     if unseen := [name for name in others if name not in nested]:
         yield (

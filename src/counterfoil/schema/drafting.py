@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -77,6 +78,15 @@ _NO_TEXT = """\
 # seconds), or leave it out: `ignore` above the first column, or kind = "identifier".
 """
 
+_TIMES: Mapping[str, Any] = {
+    "kind": "datetime",
+    "format": "%H:%M:%S",
+    "lower": datetime(1900, 1, 1),
+    "upper": datetime(1900, 1, 1, 23, 59, 59),
+    "resolution": "1h",
+}
+"""The facts of times of day, which are those of the day that Python gives them."""
+
 
 def draft(
     columns: Mapping[str, pa.DataType],
@@ -103,7 +113,8 @@ def draft(
     if any(map(is_pattern, columns)):  # the names of a table are meant as they stand
         parts.append("exact_names = true\n")
     for column, kind in columns.items():
-        guessed = guess(column, kind) if typed and column not in untyped else {"kind": UNKNOWN}
+        known = typed and column not in untyped
+        guessed = (_TIMES if pa.types.is_time(kind) else guess(column, kind)) if known else {"kind": UNKNOWN}
         asks = may_name_somebody(column)
         facts = {"confirm": True} | ({"kind": UNKNOWN} if asks else guessed)
         parts.append(

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _MOST_DIGITS = 38
 """Of decimals that DuckDB has."""
 
-_AS_TEXT = ("UHUGEINT", "TIME WITH TIME ZONE", "BIT")
+_ZONED_TIME = "TIME WITH TIME ZONE"
+
+_AS_TEXT = ("UHUGEINT", _ZONED_TIME, "BIT")
 """Types that are read as texts: DuckDB hands unsigned integers of 128 bits to Arrow as signed ones, so that large ones
 would be negative, times of day without their zones, and bits as it packs them."""
 
@@ -307,7 +309,8 @@ def open_database(path: Path, table: str) -> FileSource:
             relation = f"sensitive.{'.'.join(map(identifier, tables[table]))}"
             rows = opened.sql(f"SELECT * FROM {relation}")
             stored = rows.to_arrow_reader(1).schema
-            changed = [name for name, kind in zip(rows.columns, rows.types, strict=True) if str(kind) in _AS_TEXT]
+            kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
+            changed = [name for name, kind in kinds.items() if kind in _AS_TEXT]
             if changed:
                 texts = ", ".join(f"{identifier(name)}::VARCHAR AS {identifier(name)}" for name in changed)
                 relation = f"(SELECT * REPLACE ({texts}) FROM {relation})"
@@ -315,6 +318,8 @@ def open_database(path: Path, table: str) -> FileSource:
         raise explained(error, name) from None
     names = unique_names(stored.names, name)
     types = dict(zip(names, stored.types, strict=True))
+    # No format of times of day reads them, so that they are texts to drafts and purchases, as they are in PostgreSQL.
+    types |= {name: pa.string() for name, kind in kinds.items() if kind == _ZONED_TIME}
     log = path.with_name(f"{path.name}.wal")  # rows of a program that ended before DuckDB moved them to the file
     return FileSource(path, name, f"{path}::{table}", names, types, names, relation, setup, beside=(log,))
 
