@@ -278,6 +278,32 @@ def test_an_unknown_address_is_named_as_one_and_not_repeated(scheme: str, folded
     assert "zebra" not in str(caught.value)
 
 
+def test_what_sqlite_can_not_compute_is_no_damage(tmp_path: Path) -> None:
+    """A column that a function of another program generates, and a table of a module: both were said to be damaged."""
+    path = tmp_path / "l.db"
+    with closing(sqlite3.connect(path)) as opened:
+        opened.create_function("twice", 1, lambda number: 2 * number, deterministic=True)
+        opened.execute("CREATE TABLE people (a INT, b INT GENERATED ALWAYS AS (twice(a)) VIRTUAL)")
+        opened.execute("INSERT INTO people (a) VALUES (1)")
+        opened.execute("PRAGMA writable_schema = 1")
+        module = "CREATE VIRTUAL TABLE places USING nowhere(x)"
+        opened.execute("INSERT INTO sqlite_master VALUES ('table', 'places', 'places', 0, ?)", [module])
+        opened.commit()
+    for table in ("people", "places"):
+        with pytest.raises(SourceError, match="needs a function, a module or a collation that SQLite does not have"):
+            rows_of(open_source(f"{path}::{table}"))
+
+
+def test_a_folder_in_which_sqlite_can_not_open_its_journal_is_no_damage(tmp_path: Path) -> None:
+    """It needs to write beside a database in WAL mode, also to read it."""
+    path = lite(tmp_path / "l.db", "CREATE TABLE people (a INT)")
+    error = sqlite3.OperationalError("attempt to write a readonly database")
+    error.sqlite_errorname = "SQLITE_READONLY_DIRECTORY"
+    connected = sqlite_source._Connected(path, "l.db::people")
+    with pytest.raises(SourceError, match="whether their folder can be written to"), connected:
+        raise error
+
+
 def test_a_database_that_is_in_use_or_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_source, "LOCK_WAIT_SECONDS", 0.05)
     made = database(tmp_path / "p.db", "CREATE TABLE people (a INT)")
@@ -289,7 +315,7 @@ def test_a_database_that_is_in_use_or_broken(tmp_path: Path, monkeypatch: pytest
             open_source(f"{made}::people")
         process.communicate()
     light = lite(tmp_path / "l.db", "CREATE TABLE people (a TEXT)", "INSERT INTO people VALUES (CAST(x'7aff' AS TEXT))")
-    with pytest.raises(SourceError, match="a text is not UTF-8"):
+    with pytest.raises(SourceError, match=r"a text is not UTF-8\. Correct it, .* adding it to `ignore`"):
         rows_of(open_source(f"{light}::people"))
     opened = sqlite3.connect(light)
     opened.execute("BEGIN EXCLUSIVE")

@@ -107,8 +107,27 @@ class _Connected:
         if "locked" in str(error)[:40]:
             raise SourceError(f"{self._name} is locked by another process. Close it and try again.") from None
         if "decode" in str(error)[:40]:
-            raise SourceError(f"{self._name}: a text is not UTF-8.") from None
-        raise SourceError(f"{self._name} can't be read: the database is damaged.") from None
+            raise SourceError(
+                f"{self._name}: a text is not UTF-8. Correct it, store its column as a blob, or leave the column out by "
+                "adding it to `ignore`."
+            ) from None
+        raise SourceError(f"{self._name} can't be read: {_trouble(error)}") from None
+
+
+def _trouble(error: sqlite3.Error) -> str:
+    """What SQLite's name for an error means, which quotes no cell as its message may; and what to do."""
+    kind = getattr(error, "sqlite_errorname", "")
+    if kind == "SQLITE_ERROR":
+        return (
+            "it needs a function, a module or a collation that SQLite does not have here. Store its rows as a plain "
+            "table, by the program that has it."
+        )
+    if kind.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_IOERR")):
+        return (
+            f"{kind}. Check who may read the file and those beside it, such as its -wal, and whether their folder can "
+            "be written to."
+        )
+    return "the database is damaged."
 
 
 def _columns(opened: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
