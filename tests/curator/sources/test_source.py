@@ -30,7 +30,7 @@ from pyarrow import parquet
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
-from counterfoil.curator.sources.file_source import connection, even_batches
+from counterfoil.curator.sources.file_source import connection, even_batches, explained
 from counterfoil.curator.sources.frame_source import FrameSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import Source, TableBatch, value_of
@@ -294,6 +294,24 @@ def test_what_sqlite_can_not_compute_is_no_damage(tmp_path: Path) -> None:
             rows_of(open_source(f"{path}::{table}"))
 
 
+def test_what_duckdb_can_not_open_or_compute_is_no_damage(tmp_path: Path) -> None:
+    macro = "CREATE MACRO twice(a) AS a * 2", "CREATE TABLE t (a INT, b INT GENERATED ALWAYS AS (twice(a)) VIRTUAL)"
+    made = database(tmp_path / "m.db", *macro, "INSERT INTO t VALUES (1)")
+    with pytest.raises(SourceError, match="needs a function that DuckDB does not have here; store its rows as a plain"):
+        rows_of(open_source(f"{made}::t"))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ('Catalog Error: Cannot open encrypted database "/t.db" without a key', "the database is encrypted"),
+        ("Trying to read a database file with version number 99, but we can only read", "another version of DuckDB"),
+    ],
+)
+def test_a_database_that_duckdb_can_not_open_is_not_damaged_for_that(words: str, says: str) -> None:
+    assert says in str(explained(duckdb.Error(words), "t.db::t"))
+
+
 def test_a_folder_in_which_sqlite_can_not_open_its_journal_is_no_damage(tmp_path: Path) -> None:
     """It needs to write beside a database in WAL mode, also to read it."""
     path = lite(tmp_path / "l.db", "CREATE TABLE people (a INT)")
@@ -315,7 +333,7 @@ def test_a_database_that_is_in_use_or_broken(tmp_path: Path, monkeypatch: pytest
             open_source(f"{made}::people")
         process.communicate()
     light = lite(tmp_path / "l.db", "CREATE TABLE people (a TEXT)", "INSERT INTO people VALUES (CAST(x'7aff' AS TEXT))")
-    with pytest.raises(SourceError, match=r"a text is not UTF-8\. Correct it, .* adding it to `ignore`"):
+    with pytest.raises(SourceError, match=r"a text is not UTF-8\. Correct it, .* add the column to `ignore`"):
         rows_of(open_source(f"{light}::people"))
     opened = sqlite3.connect(light)
     opened.execute("BEGIN EXCLUSIVE")

@@ -56,6 +56,9 @@ _MARKS: Mapping[str, str] = {
     "Out of Memory": "DuckDB ran out of memory",
     "No space left": "the disk is full",
     "lock on file": "another process has the file open for writing; close it",
+    "encrypted database": "the database is encrypted; store the table as Parquet, or in a database that is not",
+    "file with version number": "another version of DuckDB wrote it; store the table as Parquet by that one",
+    "Function with name": "it needs a function that DuckDB does not have here; store its rows as a plain table",
     "state machine": "the lines end in different ways, or quotes are misplaced",
 }
 

@@ -108,8 +108,8 @@ class _Connected:
             raise SourceError(f"{self._name} is locked by another process. Close it and try again.") from None
         if "decode" in str(error)[:40]:
             raise SourceError(
-                f"{self._name}: a text is not UTF-8. Correct it, store its column as a blob, or leave the column out by "
-                "adding it to `ignore`."
+                f"{self._name}: a text is not UTF-8. Correct it, store its column as a blob, or add the column to "
+                "`ignore`."
             ) from None
         raise SourceError(f"{self._name} can't be read: {_trouble(error)}") from None
 
