@@ -31,6 +31,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import Match, followed, matched
 from counterfoil.schema.placement import PlacedCells, place, taken
 from counterfoil.schema.values import Values, texts_of
+from counterfoil.schema.white_space import white_space_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class RawBatch:
         problems: by column, why one could not be read: its type, whatever its values.
         derived: by derived column that the table has too: where its cells are not what is derived, or are written in
             another way.
+        typed: whether the storage tells an empty text from a null, and blanks from what parts cells, as CSV does not.
         ids: of privacy units, where one was named: texts, of which some may be equal, and which of them each row has,
             -1 for a row without an id.
     """
@@ -54,6 +56,7 @@ class RawBatch:
     problems: Mapping[str, str]
     derived: Mapping[str, Match]
     _values: Mapping[str, Values]
+    typed: bool
     ids: tuple[Sequence[str], np.ndarray] = ((), np.empty(0, dtype=np.int64))
 
     def tally(self, name: str) -> Counter[str]:
@@ -70,6 +73,11 @@ class RawBatch:
         kind = self._values[name].type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+    def white_space(self, name: str) -> np.ndarray:
+        """int64 [n]: the `WhiteSpace` of each cell of a column; nothing where the storage has no types."""
+        values = self._values[name]
+        return white_space_of(values) if self.typed else np.zeros(len(values), dtype=np.int64)
 
     def texts(self, name: str, rows: np.ndarray) -> list[str]:
         """The texts of some cells of a column, empty where a cell has none."""
@@ -148,7 +156,7 @@ class RawTable:
         found = {name: match for name, match in matches.items() if match is not None}
         values |= {column.name: part.column(column.name) for column in held}
         ids = (self._ids(part),) if self._unit else ()
-        return RawBatch(row, part.num_rows, cells, problems, found, values, *ids)
+        return RawBatch(row, part.num_rows, cells, problems, found, values, self._source.typed, *ids)
 
     def _ids(self, part: Batch) -> tuple[Sequence[str], np.ndarray]:
         with self._noting():

@@ -34,6 +34,7 @@ from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
 from counterfoil.schema.values import parse_number
+from counterfoil.schema.white_space import WhiteSpace
 from counterfoil.schema.zone import SECONDS_PER_DAY, find_zone, wall_seconds
 
 _SMALLEST = 1e-300
@@ -99,6 +100,7 @@ class NoteCounts:
         self._labels: set[str] = set()
         self._missing: Counter[str] = Counter()
         self._rewritten: Counter[str] = Counter()
+        self._stripped = self._empty = 0
         self._days: set[int] = set()
         self._texts = False
         self._grid = GridCounts(column) if isinstance(column, Integer | Real) else None
@@ -122,6 +124,7 @@ class NoteCounts:
             self._missing.update(batch.texts(name, np.flatnonzero(cells.placements == Placement.MISSING)))
         if isinstance(self.column, Categorical):
             self._add_categories(self.column, batch)
+            self._add_white_space(batch, cells)
         elif isinstance(self.column, Boolean):
             self._add_labels(self.column, batch)
         elif isinstance(self.column, Instant):
@@ -141,6 +144,12 @@ class NoteCounts:
             self._grid.add(read)
             if self._written is not None:
                 self._written.add(read)
+
+    def _add_white_space(self, batch: RawBatch, cells: PlacedCells) -> None:
+        changed = batch.white_space(self.column.name)
+        declared, missing = (cells.placements == one for one in (Placement.DECLARED, Placement.MISSING))
+        self._stripped += int((declared & (changed == WhiteSpace.STRIPPED)).sum())
+        self._empty += int((missing & (changed == WhiteSpace.EMPTY)).sum())
 
     def _add_categories(self, column: Categorical, batch: RawBatch) -> None:
         tally = batch.tally(column.name)
@@ -186,6 +195,7 @@ class NoteCounts:
             return
         yield from self._never()
         yield from self._spellings()
+        yield from self._white_space()
         yield from self._texts_of_numbers()
         yield from self._otherwise()
         yield from self._wide()
@@ -274,6 +284,19 @@ class NoteCounts:
         text = f"missing values are spelled as {', '.join(named)}, and come back as {spelled(first)} alone, the first "
         text += "of `missing_values`: list first what is to be written"
         yield self._note("missing_spellings", text, sum(others.values()), sorted(declared))
+
+    def _white_space(self) -> Iterator[ColumnNote]:
+        """Of categories in storages that keep blanks, and empty texts beside nulls."""
+        if self._stripped:
+            count = self._stripped
+            yield self._note("rewritten", f"in {count:,} of its cells white space around the text is left out", count)
+        if self._empty and not self.column.missing_word:
+            yield self._note(
+                "missing_spellings",
+                f"{self._empty:,} of its missing cells hold an empty text, which is a null in Parquet files and frames "
+                "of a copy",
+                self._empty,
+            )
 
     def _otherwise(self) -> Iterator[ColumnNote]:
         count = self._rewritten.total()

@@ -78,7 +78,7 @@ _NO_TEXT = """\
 # seconds), or leave it out: `ignore` above the first column, or kind = "identifier".
 """
 
-_TIMES: Mapping[str, Any] = {
+_TIMES: dict[str, Any] = {
     "kind": "datetime",
     "format": "%H:%M:%S",
     "lower": datetime(1900, 1, 1),
