@@ -279,9 +279,9 @@ def bars_of(*noisy, cells: Domain = DOMAIN, total_error: float = 0.0) -> ErrorBa
 
 
 def test_one_bound_gets_the_whole_of_beta():
-    bound = NoisyBound(10.0, 5.0, 2.0)
+    bound = NoisyBound(60.0, 5.0, 2.0)
     bar = bars_of((("a", "b"), (bound,))).bar(["b", "a"], 0.05)
-    assert bar.records == bound.records(0.05) == pytest.approx(10 + 1 + 5 * norm.ppf(0.95) + 2)
+    assert bar.records == bound.records(0.05) == pytest.approx(60 + 1 + 5 * norm.ppf(0.95) + 2)
     assert bar.attributes == ("a", "b")
     assert bar.fraction == pytest.approx(bar.records / 100)
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.fidelity.synthetic_counts import compared_cliques, compares_all_pairs, count
+from counterfoil.graphical_model.error_bars import ErrorBars
 from counterfoil.receipt.certificate import BASES as BASES
 from counterfoil.receipt.certificate import CONFIDENCE, NOTHING_KNOWN, Gaps, measured_gaps
 from counterfoil.receipt.certificate import certify as certify
@@ -32,8 +33,15 @@ def _all_gaps(synthesis: Synthesis, measures: Sequence[NoisyMeasure], target: st
     yield gaps_of_error_bars(synthesis, target)
 
 
-def gaps_of_error_bars(synthesis: Synthesis, target: str) -> Gaps:
-    """Error bars bound the distance of the real table from the model; that of the drawn rows is counted and added."""
+def gaps_of_error_bars(synthesis: Synthesis, target: str, bars: ErrorBars | None = None) -> Gaps:
+    """Error bars bound the distance of the real table from the model; that of the drawn rows is counted and added.
+
+    Args:
+        synthesis: the release.
+        target: the column to predict.
+        bars: in place of those of the release.
+    """
+    bars = bars or synthesis.error_bars
     order = min(2, len(synthesis.schema.domain.attributes))
     cliques = compared_cliques(synthesis.schema, order)
     domain, codes = synthesis.schema.domain, synthesis.codes
@@ -43,7 +51,7 @@ def gaps_of_error_bars(synthesis: Synthesis, target: str) -> Gaps:
         largest = {True: NOTHING_KNOWN, False: NOTHING_KNOWN}
     model = synthesis.model.marginals(cliques)
     for clique in cliques:
-        bar = synthesis.error_bars.bar(clique, (1 - CONFIDENCE) / total)
+        bar = bars.bar(clique, (1 - CONFIDENCE) / total)
         rows = count(codes, domain.shape(clique), clique) / max(synthesis.rows, 1)
         drawn = float(np.abs(rows - model[clique] / synthesis.model.total).sum())
         labeled = target in clique

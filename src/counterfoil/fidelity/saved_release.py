@@ -51,8 +51,9 @@ def _derived_problems(synthesis: Synthesis) -> Iterator[str]:
         if entry["target"] not in synthesis.schema.domain.attributes:
             yield f"The certificate from error bars is for {entry['target']!r}, which is no column of the release."
             continue
-        gaps = gaps_of_error_bars(synthesis, entry["target"])
-        if not alike([entry["gaps"][name] for name in ("label", "feature")], [gaps.label, gaps.feature]):
+        stated_gaps = [entry["gaps"][name] for name in ("label", "feature")]
+        possible = [gaps_of_error_bars(synthesis, entry["target"], each) for each in (bars, bars.former)]
+        if not any(alike(stated_gaps, [gaps.label, gaps.feature]) for gaps in possible):
             yield f"The gaps of the certificate for {entry['target']!r} do not follow from the release's error bars."
     counted = {
         (entry["records"], entry["records_error"]) for entry in document.get("fidelity", ()) if "records" in entry
@@ -60,5 +61,7 @@ def _derived_problems(synthesis: Synthesis) -> Iterator[str]:
     if not all(alike(list(pair), [max(bars.counted, 1.0), bars.total_error]) for pair in counted):
         yield "The measures of fidelity are divided by another number of records than the error bars state."
     stated = document.get("answers", {}).get("error_bars")
-    if stated is not None and not alike(stated, bars_of_unmeasured(synthesis.model, bars, synthesis.drawn)):
+    if stated is not None and not any(
+        alike(stated, bars_of_unmeasured(synthesis.model, each, synthesis.drawn)) for each in (bars, bars.former)
+    ):
         yield "The error bars on the receipt do not follow from those of the release."

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from counterfoil.accounting.upper_end import most_by_gaussian
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.table_model import TableModel
@@ -77,8 +78,7 @@ class MeasuredBound:
 class NoisyBound:
     """The bound from a noisy L1 distance of the real marginal from an earlier estimate, plus the drift since then.
 
-    A discrete Gaussian is below -(1 + q scale) with probability at most Phi(-q): its sum over integers of at least
-    k > 0 is at most the integral from k - 1.
+    A distance is at least 0, which a noisy one need not be: `accounting.upper_end` has the bound.
 
     Args:
         noisy_distance: the noisy L1 distance of the real marginal from the estimate, a whole number.
@@ -89,6 +89,14 @@ class NoisyBound:
     noisy_distance: float
     scale: float
     drift: float
+
+    def records(self, beta: float) -> float:
+        return most_by_gaussian(self.noisy_distance, self.scale, beta) + self.drift
+
+
+@dataclass(frozen=True)
+class FormerNoisyBound(NoisyBound):
+    """The same as versions before 0.13 had it, which did not use that a distance is at least 0: to be compared with."""
 
     def records(self, beta: float) -> float:
         from scipy.special import ndtri
@@ -139,6 +147,7 @@ UNBOUNDED = "nothing that was released bounds this marginal"
 _SOURCES = {
     MeasuredBound: "its own noisy counts",
     NoisyBound: "its noisy distance from the model",
+    FormerNoisyBound: "its noisy distance from the model",
     PassedOverBound: "having been passed over for worse marginals",
 }
 
@@ -182,6 +191,15 @@ class ErrorBars:
             return ErrorBar(clique, beta, math.inf, 2.0, UNBOUNDED)
         records, best = min(candidates, key=lambda pair: pair[0])
         return ErrorBar(clique, beta, records, self._fraction(records, share), _SOURCES[type(best)])
+
+    @property
+    def former(self) -> ErrorBars:
+        """The same noisy answers with the bounds that versions before 0.13 drew from them."""
+        bounds = {
+            clique: tuple(FormerNoisyBound(**vars(one)) if isinstance(one, NoisyBound) else one for one in of)
+            for clique, of in self.bounds.items()
+        }
+        return replace(self, bounds=bounds)
 
     def raised(self, bar: ErrorBar) -> ErrorBar:
         """`bar`, where one of its columns or pairs has a larger one as far as that: what users are shown.

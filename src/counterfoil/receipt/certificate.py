@@ -153,22 +153,25 @@ class Gaps:
         return gaps
 
 
-def measured_gaps(measures: Sequence[NoisyMeasure], target: str, values: int = 2) -> Iterator[Gaps]:
+def measured_gaps(
+    measures: Sequence[NoisyMeasure], target: str, values: int = 2, *, former: bool = False
+) -> Iterator[Gaps]:
     """The gaps that noisy measures bound, one for each basis of which both are there.
 
     Args:
         measures: of a release for `target`.
         target: the column to predict.
         values: how many values it has.
+        former: whether as versions before 0.13 had them, to be compared with.
     """
     by_measure = {one.measure: one for one in measures}
     for basis, kind in MEASURED.items():
         label, feature = by_measure.get(f"label_{kind}"), by_measure.get(f"feature_{kind}")
         if label is not None and feature is not None:
-            yield Gaps(target, basis, *_shares(label, feature), values)
+            yield Gaps(target, basis, *_shares(label, feature, former=former), values)
 
 
-def _shares(label: NoisyMeasure, feature: NoisyMeasure) -> tuple[float, float]:
+def _shares(label: NoisyMeasure, feature: NoisyMeasure, *, former: bool) -> tuple[float, float]:
     """Bounds on both gaps between means, from those between sums; the failure probability is split in three.
 
     With S of n real records, S' the synthetic sum scaled to N records and abs(S) <= n: abs(S/n - S'/N) is at most
@@ -176,8 +179,9 @@ def _shares(label: NoisyMeasure, feature: NoisyMeasure) -> tuple[float, float]:
     """
     share = (1 - CONFIDENCE) / 3
     slack = count_slack(label, share)
+    most = NoisyMeasure.formerly_at_most if former else NoisyMeasure.at_most
     first, second = (
-        min((one.at_most(share) / one.unit + slack) / one.records, NOTHING_KNOWN) for one in (label, feature)
+        min((most(one, share) / one.unit + slack) / one.records, NOTHING_KNOWN) for one in (label, feature)
     )
     return first, second
 

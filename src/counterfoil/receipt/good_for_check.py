@@ -248,9 +248,14 @@ def _certificate_problem(entry: Mapping[str, Any], measures: Sequence[NoisyMeasu
     if gaps.basis not in MEASURED:
         return ""
     behind = [one for one in measures if one.about in (gaps.target, "2 columns")]
-    bound = [one for one in measured_gaps(behind, gaps.target, gaps.values) if one.basis == gaps.basis]
+    bound = [
+        one
+        for former in (False, True)
+        for one in measured_gaps(behind, gaps.target, gaps.values, former=former)
+        if one.basis == gaps.basis
+    ]
     if not bound:
         return "the measures that it rests on are not on the receipt."
-    if not alike([gaps.label, gaps.feature], [bound[0].label, bound[0].feature]):
+    if not any(alike([gaps.label, gaps.feature], [one.label, one.feature]) for one in bound):
         return "its gaps do not follow from the measures."
     return ""

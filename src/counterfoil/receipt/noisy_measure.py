@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from counterfoil.accounting.upper_end import most_by_gaussian, most_by_laplace
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.receipt.noisy_groups import GROUP_PREDICTIONS, NoisyGroups
@@ -60,15 +61,20 @@ class NoisyMeasure:
         """With probability 1 - beta over the noise, the answer without noise and rounding is at most this, in its own
         units.
 
-        Discrete Gaussian Z, integer k: P(Z >= k) <= P(N(0, scale**2) >= k - 1) (Canonne, Kamath and Steinke 2020,
-        Proposition 25). Discrete Laplace: P(Z >= k) <= exp(-k / scale).
+        What is measured is at least 0, which a noisy answer need not be: `accounting.upper_end` has the bounds.
         """
+        most = most_by_gaussian if self.noise == GaussianNoise.kind else most_by_laplace
+        return math.ceil(most(float(self.answer), self.scale, beta)) + self.rounding
+
+    def formerly_at_most(self, beta: float) -> float:
+        """The same as versions before 0.13 had it, which did not use that it is at least 0: to be compared with."""
         return max(self.answer + self.off_by(beta), 0.0)
 
     def off_by(self, beta: float) -> float:
         """How far the answer may be below the one without noise and rounding, but for probability `beta`.
 
-        It may be as far above, as the noise is symmetric; `at_most` has the bound.
+        It may be as far above, as the noise is symmetric. Discrete Gaussian Z, integer k: P(Z >= k) <= P(N(0, scale**2)
+        >= k - 1) (Canonne, Kamath and Steinke 2020, Proposition 25). Discrete Laplace: P(Z >= k) <= exp(-k / scale).
         """
         from scipy.special import ndtri
 
