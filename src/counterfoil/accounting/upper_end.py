@@ -1,8 +1,8 @@
 """How large a number that is at least 0 may be, by a noisy answer that may lie far below it.
 
-The one-sided bound, of the answer and a quantile of the noise, holds with probability 1 - beta over the noise. Where the
-noise is larger than all that the number can be, most of these bounds say nothing, and those that do are the ones that
-failed: of the error bars below 2 that MST had on 300 rows at epsilon .1, 22 of 100 held for single columns.
+The one-sided bound, of the answer and a quantile of the noise, holds with probability 1 - beta over the noise. Where
+the noise is larger than all that the number can be, most of these bounds say nothing, and those that do are the ones
+that failed: of the error bars below 2 that MST had on 300 rows at epsilon .1, 22 of 100 held for single columns.
 
 The number d is at least 0, so that the noise z in the answer y = d + z is at most y. The bound here is the d for which
 

@@ -178,19 +178,26 @@ def _rows(schema: Schema, tables: Sequence[Averaged], *, former: bool) -> Iterat
     for number, one in enumerate(tables, 1):
         grouped = list(zip(one.columns, one.groups, strict=True))
         labels = [_keys(schema[name], of, former=former) for name, of in grouped]
-        errors = _errors(one)
+        errors = _errors(one, former=former)
         for cell in np.ndindex(one.counts.shape):
             named = [(name, *texts[at]) for name, texts, at in zip(one.columns, labels, cell, strict=True)]
             yield [str(number), *itertools.chain.from_iterable(named), _number(float(one.counts[cell])), *errors]
 
 
-def _errors(averaged: Averaged) -> list[str]:
-    """The standard error of each count, half the width of its interval, and the charges that bought it."""
+def _errors(averaged: Averaged, *, former: bool = False) -> list[str]:
+    """The standard error of each count, half the width of its interval, and the charges that bought it.
+
+    The law has continuous noise in place of that of whole numbers, which lies within x with a smaller probability where
+    x is just below one of these: within 2.94 there are the whole numbers up to 2, and beyond is all from 3 on. A whole
+    number k > 0 has at most the probability that is within half of 1 of it (noise is convex there), so that half of 1
+    is added; of an average, half of the largest step that a whole number of one answer makes.
+    """
     indicator = np.zeros(averaged.counts.size)
     indicator[0] = 1.0
     law = LinearAnswer(0.0, {part.source: weight * indicator for part, weight in averaged.parts}).law
     charges = sorted({part.source.charge for part, _ in averaged.parts})
-    return [_number(law.deviation), _number(law.quantile(LEVEL)), " ".join(map(str, charges))]
+    step = 0.0 if former else max(weight for _, weight in averaged.parts)
+    return [_number(law.deviation), _number(law.quantile(LEVEL) + step / 2), " ".join(map(str, charges))]
 
 
 def _keys(column: Column, groups: np.ndarray, *, former: bool) -> list[tuple[str | None, ...]]:
