@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.chosen_columns import chosen_among
 from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Test, Unanswerable
@@ -71,8 +72,8 @@ def chi2(
                 "nothing: leave it out."
             )
     pooled = _finest(evidence, one, other)
-    chosen_among = pairs_chosen_among(evidence, pooled)
-    simulations = simulations or _enough_simulations(chosen_among, level, pooled.counts.size)
+    pairs = chosen_among(evidence.answers, pooled)
+    simulations = simulations or _enough_simulations(pairs, level, pooled.counts.size)
     records = pooled.total.value
     if not 1 <= records < _MOST_RECORDS:
         raise Unanswerable(
@@ -83,7 +84,7 @@ def chi2(
     statistic, shares = _statistic(counts[None], variance)[0], _null_shares(counts, records)
     simulated = _simulated(pooled, shares, round(records), simulations, np.random.default_rng(seed), related)
     alone = (1 + int((simulated >= statistic).sum())) / (1 + simulations)
-    p_value = min(chosen_among * alone, 1.0)
+    p_value = min(pairs * alone, 1.0)
     noise_share = _noise_share(shares * records, variance, related)
     said = "rejected" if p_value <= 1 - level else "not rejected"
     basis = (
@@ -91,42 +92,30 @@ def chi2(
         total_sentence(pooled.total),
         *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in bounds_sentences(evidence.schema, (one, other))),
         *alike_sentences(evidence.answers.unit),
-        *_choice_sentences(chosen_among, alone, simulations, 1 - level),
+        *_choice_sentences(pairs, alone, simulations, 1 - level),
         f"At the significance level {1 - level:.3g} independence is {said}, by {simulations:,} simulated tables.",
     )
     parameters = {"simulations": simulations, "seed": seed, "level": level, "cells": counts.size}
-    parameters |= {"chosen_among": chosen_among, "p_value_alone": alone}
+    parameters |= {"chosen_among": pairs, "p_value_alone": alone}
     about = f"{one} and {other} are independent"
     return Test(about, float(statistic), p_value, noise_share, pooled.charges, basis, parameters)
 
 
-def pairs_chosen_among(evidence: Evidence, pooled: PooledMarginal) -> int:
-    """Among how many pairs of columns the release chose those that it counted; 1 where it had not looked before.
-
-    It had where a charge that says where a model is wrong comes before one that counted the pair: a pair that was
-    counted before, and again because it looked dependent, is known better for how it looked. A larger marginal is
-    chosen for any of its pairs, so that all pairs of the schema's columns count.
-    """
-    first = evidence.answers.first_look
-    chosen = first is not None and max(pooled.charges) > first
-    return math.comb(len(evidence.schema.domain.attributes), 2) if chosen else 1
-
-
-def _enough_simulations(chosen_among: int, level: float, cells: int) -> int:
+def _enough_simulations(pairs: int, level: float, cells: int) -> int:
     """So many that the smallest p-value is a twentieth of the significance level, as far as time allows."""
-    wanted = math.ceil(20 * chosen_among / (1 - level)) - 1
+    wanted = math.ceil(20 * pairs / (1 - level)) - 1
     return max(min(wanted, _MOST_SIMULATED_CELLS // cells), _FEWEST_SIMULATIONS)
 
 
-def _choice_sentences(chosen_among: int, alone: float, simulations: int, significance: float) -> list[str]:
+def _choice_sentences(pairs: int, alone: float, simulations: int, significance: float) -> list[str]:
     """What is said where the pair was chosen by its records."""
-    if chosen_among == 1:
+    if pairs == 1:
         return []
     said = [
-        f"The release chose by noisy scores which of {chosen_among:,} pairs it counted: the p-value of this pair "
+        f"The release chose by noisy scores which of {pairs:,} pairs it counted: the p-value of this pair "
         f"alone, {alone:.3g}, is multiplied by their number."
     ]
-    if chosen_among > significance * (1 + simulations):
+    if pairs > significance * (1 + simulations):
         said.append("With so few simulations no pair can be called dependent: give more by `simulations`.")
     return said
 

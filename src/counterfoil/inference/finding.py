@@ -17,7 +17,7 @@ class Finding:
         estimate: the number; NaN where nothing is known of it, and the interval holds all that it can be.
         lower: the lower end of the interval.
         upper: its upper end.
-        level: the probability that the interval holds the number, at least.
+        level: the probability that the interval holds the number, but for what `basis` says of it.
         noise: half the width that the interval would have for the noise of the release alone: it then speaks of the
             real table itself.
         sampling: half the width that it would have for sampling alone, were there no noise.

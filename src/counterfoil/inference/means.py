@@ -10,6 +10,7 @@ import numpy as np
 from counterfoil.features.functions import UNIT, Functions, Value
 from counterfoil.features.moments import Moments
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.chosen_columns import with_choice
 from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
@@ -106,6 +107,7 @@ def _from_tables(
         if mixed.any() and missing is not None:
             among = JoinedInMean(missing, 1, float(ends[0][mixed].max()), float(ends[1][mixed].min()))
         found = _from_table(pooled, column.name, ends, by, evidence.schema, drawn, among)
+        found = with_choice(found, evidence.answers, pooled)
         if among is None:
             apart.append(found)
         else:

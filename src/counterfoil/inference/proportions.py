@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.features.functions import UNIT, Functions, Share
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.chosen_columns import with_choice
 from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.decided import by_schema, decided_groups
 from counterfoil.inference.event import Event, group_labels
@@ -70,7 +71,8 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         return with_clamping(sure, schema, columns)
     known = []
     for pooled in pooled_marginals(evidence.answers, columns):
-        known.append(_from_table(evidence.answers, pooled, condition, by))
+        found_by_table = _from_table(evidence.answers, pooled, condition, by)
+        known.append(with_choice(found_by_table, evidence.answers, pooled))
         decided |= decided_groups(condition, columns, pooled.groups, by)
     if by is None:
         known += _bought(evidence.answers, event)
