@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -100,6 +102,16 @@ def test_a_group_that_no_row_is_in_is_not_told_about():
     assert np.isnan(empty.estimate)
     assert any("There are no synthetic rows with b = " in sentence for sentence in empty.basis)
     assert "The estimate is the synthetic rows' own." not in empty.basis
+
+
+def test_the_bar_on_the_columns_themselves_counts_however_narrow_others_are():
+    """The narrowest of three whose half widths are off by independent chances fails nearly three times as often."""
+    made = release(np.array([[30, 20], [25, 25]]), 0.3)
+    bars = (*made.answers.error_bars, ErrorBarEntry(("a", "b", "k"), 0.04, 0.1, "a third"))
+    for order in (bars, bars[::-1]):
+        asked = replace(made, answers=replace(made.answers, error_bars=order))
+        (found,) = proportion(asked, "a == 'x' and b == 'p'")
+        assert found.upper - found.lower == pytest.approx(0.3, abs=1e-6)
 
 
 def test_a_bar_on_other_columns_says_nothing():

@@ -42,7 +42,10 @@ class RowGroup:
 
 
 def require_bar(answers: RecordedAnswers, columns: Sequence[str]) -> ErrorBarEntry:
-    """The narrowest error bar on a marginal that holds `columns`.
+    """The error bar on the marginal of `columns`, or else on the smallest that holds them.
+
+    Each bar fails with its own beta, so that the narrowest of several, chosen after a look, would fail more often. The
+    one on the columns themselves already is the narrowest of all that were bought, at its beta (`ErrorBars.bar`).
 
     Raises:
         Unanswerable: where there is none: with the columns that were never counted together.
@@ -50,7 +53,7 @@ def require_bar(answers: RecordedAnswers, columns: Sequence[str]) -> ErrorBarEnt
     bars = [bar for bar in answers.error_bars if set(columns) <= set(bar.clique)]
     if not bars:
         raise Unanswerable(never_measured(answers, answers.schema.domain.canonical(columns)))
-    return min(bars, key=lambda bar: bar.fraction)
+    return min(bars, key=lambda bar: answers.schema.domain.size(bar.clique))
 
 
 def from_error_bar(
