@@ -119,7 +119,8 @@ def test_a_synthesis_is_loaded_and_sampled(tmp_path):
     fresh = made.sample(20, {"job": "nurse", "rich": True}, seed=0)
     assert fresh.num_rows == 20
     assert set(fresh["job"].to_pylist()) == {"nurse"}
-    assert made.error_bar(["job"]).records == pytest.approx(196.8363100398467)
+    assert made.error_bars.former.bar(["job"], 0.05).records == pytest.approx(196.8363100398467)
+    assert made.error_bar(["job"]).records == pytest.approx(243.89394846601567)  # an error is at least 0
     assert made.receipt.document["fidelity"]
     assert made.receipt.document["certificates"]
     made.save(tmp_path / "again")
