@@ -2,11 +2,14 @@
 
 Run: python -m benchmarks.wide_tables [--columns 48] [--rows 80000] [--epsilon 0.3 1 3 10] [--runs 3]
      [--files a.csv b.csv ...], tables in place of the made one, whose ranges and categories are taken for public
+     [--focus COLUMN], which models are to predict: also AUC, on a fifth of the rows that is held back
      [--strongest], in place of releases: how strong the strongest direction of all pairs is
 
 In the made table six hidden numbers move all columns, of which half are reals and half have six values; its schema is
 known. Beside AIM stands AIM without classes (`AIM(classes=0)`), and MST. Figures are those of
-`benchmarks.related_numbers`; `seconds` are of the processor, on one thread. delta 1e-9, add or remove one.
+`benchmarks.related_numbers`; `seconds` are of the processor, on one thread. delta 1e-9, add or remove one. `AUC` is of
+boosted trees, in the cells of the schema, trained on the copy or on the rows that it is a copy of; of several classes
+the mean of one against the rest.
 """
 
 from __future__ import annotations
@@ -21,14 +24,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from benchmarks.related_numbers import figures
 from benchmarks.tables import DELTA
 from threadpoolctl import threadpool_limits
 
 import counterfoil as cf
+from counterfoil.evaluation.train_on_synthetic import score_models
 from counterfoil.schema import Categorical, Column, Integer, Real
 
-METHODS = {"aim": cf.AIM(), "aim, no classes": cf.AIM(classes=0), "mst": cf.MST()}
+HELD_BACK = 5
+"""One row in so many, where models are tested."""
 BLOCKS = 8
 FEW = 64
 """Whole numbers up to so many values are integers of a schema that is taken for public."""
@@ -72,18 +78,39 @@ def _read(file: Path) -> pd.DataFrame:
     return real.convert_dtypes()
 
 
-def rows_of(file: Path, schema: cf.Schema | None, epsilons: list[float], runs: int) -> Iterator[dict]:
+def methods(focus: str | None) -> dict[str, cf.AIM | cf.MST]:
+    """What is compared."""
+    return {"aim": cf.AIM(focus=focus), "aim, no classes": cf.AIM(focus=focus, classes=0), "mst": cf.MST()}
+
+
+def auc(training: pd.DataFrame, held: pd.DataFrame, schema: cf.Schema, focus: str) -> float:
+    """Of boosted trees that are trained on one table and tested on the other, in the cells of the schema."""
+    codes = [{c.name: c.encode(pa.array(rows[c.name])) for c in schema.synthesized} for rows in (training, held)]
+    return score_models(*codes, schema.domain, target=focus, models=["gradient boosting"])["gradient boosting"].auc
+
+
+def rows_of(
+    file: Path, schema: cf.Schema | None, focus: str | None, epsilons: list[float], runs: int
+) -> Iterator[dict]:
     """The figures of one table, one row for each release."""
     real = _read(file)
     schema = schema or as_if_public(real)
+    back = (
+        np.zeros(len(real), dtype=bool) if focus is None else np.random.default_rng(0).random(len(real)) * HELD_BACK < 1
+    )
+    real, held = real[~back].reset_index(drop=True), real[back]
+    shape = f"{file.stem} {len(real)} x {real.shape[1]}"
+    if focus is not None:
+        yield {"table": shape, "epsilon": np.inf, "method": "real rows", "AUC": auc(real, held, schema, focus)}
     for epsilon in epsilons:
-        for method, run in itertools.product(METHODS, range(runs)):
-            with cf.Curator(file, schema, budget=cf.Budget(epsilon, DELTA), seed=run) as curator:
+        for (name, method), run in itertools.product(methods(focus).items(), range(runs)):
+            with cf.Curator(real, schema, budget=cf.Budget(epsilon, DELTA), seed=run) as curator:
                 start = time.process_time()
-                copy = METHODS[method].synthesize(curator).to_pandas().convert_dtypes()
+                copy = method.synthesize(curator).to_pandas().convert_dtypes()
                 seconds = time.process_time() - start
-            shape = f"{file.stem} {len(real)} x {real.shape[1]}"
-            yield {"table": shape, "epsilon": epsilon, "method": method, **figures(real, copy), "seconds": seconds}
+            found = {} if focus is None else {"AUC": auc(copy, held, schema, focus)}
+            key = {"table": shape, "epsilon": epsilon, "method": name}
+            yield {**key, **figures(real, copy), **found, "seconds": seconds}
 
 
 def strongest(real: pd.DataFrame) -> float:
@@ -117,6 +144,7 @@ def main() -> None:
     parser.add_argument("--files", nargs="*", default=[], type=Path)
     parser.add_argument("--epsilon", nargs="+", type=float, default=[0.3, 1.0, 3.0, 10.0])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--focus")
     parser.add_argument("--strongest", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -130,7 +158,7 @@ def main() -> None:
             if options.strongest:
                 print(f"{file.stem}: {strongest(_read(file)):.4f}", flush=True)
                 continue
-            frame = pd.DataFrame(list(rows_of(file, known, options.epsilon, options.runs)))
+            frame = pd.DataFrame(list(rows_of(file, known, options.focus, options.epsilon, options.runs)))
             means = frame.groupby(["table", "epsilon", "method"], sort=False).mean().round(4)
             print(means.to_string(), flush=True)
 

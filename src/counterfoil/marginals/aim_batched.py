@@ -15,7 +15,7 @@ What differs from the published algorithm (`aim_published`), and why:
   keeps large and sparse marginals from being measured.
 - Within a round larger marginals get more of the budget; columns get a larger share from the start, since every
   marginal's error contains those of its columns, and up to nearly twice as much where noise hides them.
-- With a focus, the columns are followed by the pairs of that column with each other one, in one query, because a model
+- With a focus, the pairs of that column with each other one are measured before rounds, in one query, because a model
   that predicts the column learns from these pairs. Nothing is spent on choosing them. Rounds then choose among the
   marginals of the focus with two and three other columns too.
 - Marginals of three columns and more that nobody named take part once their noise is small.

@@ -49,11 +49,10 @@ class AIM(Method):
             the more the smaller the noise that the budget buys; beyond 24, rounds get larger in place of more.
         batch: the most marginals in a round; more where the noise allows more rounds than 24.
         entropy_weight: how strongly the fit is drawn to independence, in records; None for what suits the noise.
-        focus: a column that models will predict. Its pairs with all other columns are measured first, with a large
-            part of the budget; not in the published variant.
+        focus: a column that models will predict. Its pairs with all other columns are measured before rounds, with a
+            large part of the budget; not in the published variant.
         classes: how many hidden classes of records may explain how the columns of a table of 20 and more go together,
-            where they explain more than single pairs do; below 2 for none. Not in the published variant, nor with a
-            focus.
+            where they explain more than single pairs do; below 2 for none. Not in the published variant.
 
     Source: McKenna, Mullins, Sheldon and Miklau 2022, "AIM: an adaptive and iterative mechanism for differentially
     private synthetic data" (arXiv 2201.12677).
