@@ -282,8 +282,8 @@ def _fits(
 ) -> bool:
     """Whether neither the model nor the fit of the classes becomes too large.
 
-    Columns that a rule joins get the class beside them, in one table: classes may take a part of what rules leave. So do
-    the pairs of a focus. `joined` are the pairs of both.
+    Columns that a rule joins get the class beside them, in one table: classes may take a part of what rules leave. So
+    do the pairs of a focus. `joined` are the pairs of columns with the class, and those of the focus.
     """
     if sum(blocks.coarsening.domain.sizes) ** 2 / 2 > _MOST_CELLS:
         return False
