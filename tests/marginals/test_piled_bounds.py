@@ -25,7 +25,7 @@ def said_of(column: Integer | Real, counts: np.ndarray, *, bought: bool = True, 
     schema = replace(schema, bought=BOUGHT) if bought else schema
     marginal = NoisyMarginal((column.name,), np.append(counts, np.zeros(column.size - len(counts))), scale)
     said = counted_warnings(schema, [marginal], None, float(counts.sum()))
-    return [sentence for sentence in said if sentence.startswith("Few rows at a bound")]
+    return [sentence for sentence in said if sentence.startswith("Rows at a bound")]
 
 
 def falling(cells: int, pile: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A sentence for the receipt on columns of which few rows at a bought bound make up much of the variance.
+"""A sentence for the receipt on columns of which rows at a bought bound make up much of the variance.
 
 Numbers beyond a bound count as it. A bound that was bought lies where the noise of the purchase hides what is beyond:
 of a long tail perhaps half a percent of the rows, and a third of the mean. Public: it follows from noisy counts alone.
@@ -82,9 +82,9 @@ def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
     if not found:
         return []
     return [
-        f"Few rows at a bound that was bought make up much of the variance of {first_few(found)}. Numbers beyond count "
-        "as the bound, so that real means and deviations are further out than those of the copy. State bounds that the "
-        "public knows, or buy with more epsilon."
+        f"Rows at a bound that was bought make up much of the variance of {first_few(found)}. Numbers that lie beyond "
+        "count as the bound: real means and deviations are then further out than those of the copy. State bounds that "
+        "the public knows, or buy with more epsilon."
     ]
 
 
