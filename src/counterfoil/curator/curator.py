@@ -508,7 +508,9 @@ class Curator:
         """A curator of the same records for one of several runs that are paid for together, by `pay_for_runs`.
 
         It has the whole budget, which its rule divides by what all runs may cost (`accounting.repeated`), and counts
-        its charges in memory. That the records refused a request is noted in the ledger of this one.
+        its charges in memory. That the records refused a request is noted in the ledger of this one. What is paid for
+        is one accepted run alone: a run that failed, its answers and how many there were must be forgotten, as
+        `fidelity.acceptance_runs` does. Whoever keeps them has a guarantee that no charge states.
 
         Args:
             attempts: as they are paid for.
