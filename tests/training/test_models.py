@@ -364,6 +364,8 @@ def test_folders_that_were_changed_or_of_others_are_refused(tmp_path):
     fitted("parity").save(tmp_path / "model")
     with pytest.raises(ValueError, match="holds a fair-classifier"):
         FairRegressor.load(tmp_path / "model")
+    with pytest.raises(ValueError, match="holds a fair-classifier"):  # its files are others than those of teachers
+        PATEClassifier.load(tmp_path / "model")
     facts = json.loads((tmp_path / "model" / "model.json").read_text())
     facts["parameters"]["epsilon"] = 0.01
     (tmp_path / "model" / "model.json").write_text(json.dumps(facts))

@@ -221,7 +221,7 @@ def test_a_model_of_another_kind_is_not_loaded(saved):
     class Other(PATEClassifier):
         kind = "forest"
 
-    with pytest.raises(ValueError, match=r"must hold a forest\. Found a pate"):
+    with pytest.raises(ValueError, match=r"holds a pate\. Found a forest to load it"):
         Other.load(saved)
 
 

@@ -161,8 +161,9 @@ class Schema:
         Raises SchemaError where the schema has patterns, and so does not say its columns yet.
         """
         if self.confirm:
+            named = f"The schema {self.name!r}" if self.name else "This schema"
             raise UnconfirmedSchema(
-                f"The schema {self.name!r} is a draft. Say what is true of each column from public knowledge,"
+                f"{named} is a draft. Say what is true of each column from public knowledge,"
                 " then delete its line `confirm = true`:\n" + "\n".join(open_facts(self.confirm))
             )
 

@@ -34,6 +34,7 @@ from counterfoil.synthesis.progress import Progress
 from counterfoil.training.checkpoint import TrainingCheckpoint
 from counterfoil.training.descent import Descent, Optimizer
 from counterfoil.training.gradient_noise import noise_warnings
+from counterfoil.training.model_folder import require_kind
 from counterfoil.training.noise_warnings import NoisyGradientsWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.penalties import FEWEST
@@ -321,10 +322,9 @@ class PrivateModel(Parameters, ABC):
         from counterfoil.networks.devices import device_or_cpu
 
         source = Path(folder)
+        require_kind(source, cls.kind)
         _FOLDER.require_whole(source)
         facts = json_file(source / "model.json", "the description of a model", finite=False)
-        if facts["kind"] != cls.kind:
-            raise ValueError(f"{str(source)!r} holds a {facts['kind']}. Found a {cls.kind} to load it: use its class.")
         place = device_or_cpu(facts["parameters"]["device"]) if device is None else device
         model = cls(**facts["parameters"] | {"device": place})
         schema = Schema.from_release(source / "schema.toml")

@@ -33,6 +33,7 @@ from counterfoil.schema.unit_advice import warn_of_row_protection
 from counterfoil.synthesis.folder import ReleaseFolder
 from counterfoil.synthesis.progress import Progress, quiet
 from counterfoil.training.class_values import values_of
+from counterfoil.training.model_folder import require_kind
 from counterfoil.training.noise_warnings import NoisyVotesWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
@@ -242,12 +243,9 @@ class PATEClassifier(Parameters):
             ValueError: for another folder, a changed one, or a model of another kind.
         """
         source = Path(folder)
+        require_kind(source, cls.kind)
         _FOLDER.require_whole(source)
         document = json_file(source / "model.json", "the description of a model")
-        if document["kind"] != cls.kind:
-            raise ValueError(
-                f"The folder must hold a {cls.kind}. Found a {document['kind']} in {str(source)!r}: use its class."
-            )
         model = cls(**document["parameters"])
         schema = Schema.from_release(source / "schema.toml")
         model.features_ = TrainingFeatures(schema, **{name: tuple(v) for name, v in document["features"].items()})
