@@ -179,7 +179,7 @@ def test_a_draft_proposes_kinds_and_confirms_nothing() -> None:
         UnconfirmedSchema, match=r"(?s)'people' is a draft.*age': `lower` must be a whole number.*born': `lower`"
     ):
         schema.require_confirmed()
-    with pytest.raises(UnconfirmedSchema, match="^This schema is a draft"):
+    with pytest.raises(UnconfirmedSchema, match=r"^This schema is a draft"):
         Schema.from_toml('[columns.a]\nconfirm = true\nkind = "boolean"').require_confirmed()
     for use in (lambda: schema.domain, schema.to_toml, lambda: schema.structural_zeros):
         with pytest.raises(UnconfirmedSchema):
