@@ -106,8 +106,8 @@ def start_with_classes(
         classes: how many.
         rivals: how many pairs rounds would measure.
         max_size: the most megabytes that the model may take.
-        focus: a column that the other ones predict, each by its pair with it. It has no part in the classes: within a
-            class of which it has, columns that say the same of it would be taken for independent evidence.
+        focus: a column that its pairs with the other ones predict. It is left out of the classes: were it in them,
+            columns that say the same of it would count as independent evidence within each class.
         watch: may end the fits of the classes, and counts the time of what reads no record: how long a count takes
             must not decide how rounds end.
     """
