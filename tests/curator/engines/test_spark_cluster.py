@@ -62,7 +62,8 @@ class Cluster:
         said = self._folder / f"{what}{time.monotonic_ns()}.log"
         environment = {**os.environ, "SPARK_HOME": str(self._home), "SPARK_LOCAL_IP": "127.0.0.1"}
         environment |= {"SPARK_DAEMON_MEMORY": "128m", "SPARK_DAEMON_JAVA_OPTS": QUICK_TO_START}
-        environment |= {"SPARK_NO_DAEMONIZE": "1"}
+        # a worker that is killed leaves the folder of its executors: here it leaves it in the test's own
+        environment |= {"SPARK_NO_DAEMONIZE": "1", "SPARK_LOCAL_DIRS": str(self._folder / "local")}
         with said.open("wb") as stream:
             process = subprocess.Popen(
                 [self._home / "bin" / "spark-class", f"org.apache.spark.deploy.{what.lower()}.{what}", *arguments],
