@@ -237,14 +237,14 @@ class _Discovery:
     def need(self, budget: Budget) -> Need:
         """How many records the noise hides, and what would show."""
         vote = next(iter(self._heard.answered.values()))
-        return need_of(self._heard.records, self._heard.error, vote.least * vote.deviation, budget)
+        return need_of(*self._heard.everything, vote.least * vote.deviation, budget)
 
     def lengths(self) -> tuple[Length, ...]:
         """What lies between two columns of days, where that says more than the later one."""
         return self._numbers.lengths(self._heard)
 
     def _column(self, name: str, bounds: Bounds, fine: float, may_be_listed: bool) -> DiscoveredColumn:
-        heard = self._heard
+        heard, (everybody, noise) = self._heard, self._heard.everything
         vote, written = heard.votes[name], heard.formats[name]
         released = self._texts.released(name) if may_be_listed else []
         names = self._texts.names(name) if may_be_listed else {}
@@ -267,12 +267,12 @@ class _Discovery:
             upper=bounds.upper,
             tails=bounds.tails,
             categories=tuple((text, count) for text, count in released if text not in words),
-            records=max(round(heard.records - missing), 0),
+            records=max(round(everybody - missing), 0),
             missing=missing,
             edges=(),
             deviation=listed or fine or vote.deviation,
             missing_deviation=missing_error,
-            records_deviation=math.hypot(heard.error, missing_error),
+            records_deviation=math.hypot(noise, missing_error),
             together=self._texts.together(name),
             codes=bounds.codes,
             date_format=written,

@@ -31,8 +31,9 @@ class Heard:
         units: by column, that unit, of those that have one.
         kinds: by column.
         formats: by column, how its dates are written; empty for all others.
-        records: about how many there are.
+        records: about how many there are, for rules (`Readings.everybody`).
         error: the deviation of the noise in it.
+        everything: the noisy number of records that is stated, and the deviation of its noise.
     """
 
     asked: Mapping[str, Stated]
@@ -44,6 +45,7 @@ class Heard:
     formats: Mapping[str, str]
     records: float
     error: float
+    everything: tuple[float, float]
 
     @staticmethod
     def of(
@@ -70,7 +72,8 @@ class Heard:
         if _is_written(NOT_APPLICABLE, [votes[name] for name in ranged]):
             votes |= {name: votes[name].where_not_applicable() for name in ranged}
         formats = {name: votes[name].date_format() if kind == "date" else "" for name, kind in kinds.items()}
-        return Heard(asked, stored, answered, votes, read.units, kinds, formats, read.everybody, read.error)
+        counted = read.everybody, read.error, read.everything
+        return Heard(asked, stored, answered, votes, read.units, kinds, formats, *counted)
 
     def again(self, answered: Mapping[str, Votes], looked: tuple[str, ...]) -> Heard:
         """With the answers to the same question, asked once more."""

@@ -39,12 +39,14 @@ def read_with_padding(vote: Votes, *, may_be_texts: bool) -> Votes:
     if vote.padded is None:
         return vote
     lines = {width: line for width, line in _shown(vote).items() if line.any()}
-    if not lines:
-        return replace(vote, padded=None)
-    counts = vote.counts.astype(float)
     held = {width: float(line.sum()) for width, line in lines.items()}
-    width, whole = max(held, key=lambda one: held[one]), sum(held.values())
-    plain = replace(vote, padded=None)
+    whole = sum(held.values())
+    counted, places = _counted(vote)
+    plain = replace(vote, padded=None, unplaced=(counted - whole, places))
+    if not lines:
+        return plain
+    counts = vote.counts.astype(float)
+    width = max(held, key=lambda one: held[one])
     shorter = _shorter(plain, width)
     vary = held[width] < _AS_MANY_DIGITS * whole or shorter > _SHORTER * whole
     numbers = plain.masses()
@@ -65,6 +67,13 @@ def with_end_of_digits(edges: tuple[float, ...], digits: int) -> tuple[float, ..
     """
     end = 10.0**digits
     return tuple(sorted({*edges, end})) if digits and edges[0] < end < edges[-1] else edges
+
+
+def _counted(vote: Votes) -> tuple[float, int]:
+    """The noisy number of all numbers with leading zeros, shown or not, and how many counts it sums up."""
+    assert vote.padded is not None, "their places were asked for"
+    possible = np.concatenate([_last_place(width) >= PADDED_LINE for width in WIDTHS])
+    return float(vote.padded[possible].sum()), int(possible.sum())
 
 
 def _shown(vote: Votes) -> dict[int, np.ndarray]:

@@ -27,14 +27,16 @@ class Readings:
     Args:
         votes: by column.
         units: of the columns that have one.
-        everybody: the noisy number of records.
+        everybody: the noisy number of records, of the places that rules look at: too small where leading zeros hide.
         error: the deviation of its noise.
+        everything: the noisy number of records that is stated, whatever hides, and the larger deviation of its noise.
     """
 
     votes: Mapping[str, Votes]
     units: Mapping[str, str]
     everybody: float
     error: float
+    everything: tuple[float, float]
 
 
 def readings_of(votes: Mapping[str, Votes], looked: Sequence[str]) -> Readings:
@@ -51,7 +53,9 @@ def readings_of(votes: Mapping[str, Votes], looked: Sequence[str]) -> Readings:
     read = {name: read_with_unit(vote, columns) for name, vote in votes.items()}
     # A column's cells are in many more counts where some have units, and in some of them hide.
     counted = [name for name, vote in votes.items() if not _masses(vote, columns)] or list(read)
-    everybody, error = _everybody({name: read[name][0] for name in counted}, looked)
+    placed = {name: read[name][0] for name in counted}
+    totals = {name: (float(vote.total), vote.total_deviation) for name, vote in placed.items()}
+    everybody, error = _mean_of_whole(totals, looked)
     for name, (vote, unit) in read.items():
         if unit and _reads_few(vote, everybody, error):
             read[name] = _as_texts(votes[name], columns), ""
@@ -60,18 +64,19 @@ def readings_of(votes: Mapping[str, Votes], looked: Sequence[str]) -> Readings:
         name: vote if unit or name not in looked else _with_hidden(vote, everybody, error)
         for name, (vote, unit) in read.items()
     }
-    return Readings(found, units, everybody, error)
+    everything = _mean_of_whole({name: vote.everything for name, vote in placed.items()}, looked)
+    return Readings(found, units, everybody, error, everything)
 
 
-def _everybody(votes: Mapping[str, Votes], looked: Sequence[str]) -> tuple[float, float]:
-    """The mean number of cells of columns and the deviation of its noise, those with cells that hide left out."""
-    middle = median_high(vote.total for vote in votes.values())
+def _mean_of_whole(totals: Mapping[str, tuple[float, float]], looked: Sequence[str]) -> tuple[float, float]:
+    """The mean of noisy numbers of cells and the deviation of its noise, columns with cells that hide left out."""
+    middle = median_high(count for count, _ in totals.values())
     whole = [
-        vote
-        for name, vote in votes.items()
-        if name not in looked or vote.total >= middle - _SURELY * vote.total_deviation
+        (count, deviation)
+        for name, (count, deviation) in totals.items()
+        if name not in looked or count >= middle - _SURELY * deviation
     ]
-    return fmean(vote.total for vote in whole), math.hypot(*(vote.total_deviation for vote in whole)) / len(whole)
+    return fmean(count for count, _ in whole), math.hypot(*(deviation for _, deviation in whole)) / len(whole)
 
 
 def _reads_few(vote: Votes, everybody: float, error: float) -> bool:

@@ -86,6 +86,8 @@ class Votes:
         unpadded: whether numbers surely show that have fewer digits and no leading zeros, as 7 beside 007.
         days: whether integers that read as days are dates.
         midnights: whether moments at midnight are.
+        unplaced: the noisy number of numbers with leading zeros that hide and so have no place in `counts`, and how
+            many counts it sums up.
     """
 
     counts: np.ndarray
@@ -99,6 +101,7 @@ class Votes:
     unpadded: bool = False
     days: bool = False
     midnights: bool = False
+    unplaced: tuple[float, int] = (0.0, 0)
 
     def with_days(self, *, may_be_dates: bool) -> Votes:
         """The same, with integers that read as days for what they are: dates, or numbers at their place of the grid.
@@ -162,13 +165,19 @@ class Votes:
 
     @property
     def total(self) -> int:
-        """The noisy number of records."""
+        """The noisy number of records, but for numbers with leading zeros that hide."""
         return round(float(self.counts[_POSSIBLE].sum()))
 
     @property
     def total_deviation(self) -> float:
         """Of its noise."""
         return self.deviation * float(_POSSIBLE.sum()) ** 0.5
+
+    @property
+    def everything(self) -> tuple[float, float]:
+        """The noisy number of records, those that hide with the others, and the deviation of its noise."""
+        hidden, places = self.unplaced
+        return self.total + hidden, self.deviation * float(_POSSIBLE.sum() + places) ** 0.5
 
     def kind(self) -> Kind:
         """What most cells are; the best guess where nothing shows above the noise."""
