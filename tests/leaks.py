@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counterfoil.curator.account import Account
 from counterfoil.curator.curator import Curator
+from counterfoil.curator.noisy_answers import NoisyAnswers
 from counterfoil.methods import direct
 from counterfoil.methods.independent import Independent
 
@@ -79,14 +79,14 @@ def leak_a_status(patch: pytest.MonkeyPatch) -> None:
 
 def leak_to_the_ledger(patch: pytest.MonkeyPatch) -> None:
     """An entry that only some tables leave in the ledger; whatever is released is right."""
-    original = Account._noisy
+    original = NoisyAnswers.numbers
 
-    def leaky(self, query, noise, paid):
+    def leaky(self, query, noise, paid, cells):
         if query.exact(self._records).max() > 500:
             self._release.record_refusal()
-        return original(self, query, noise, paid)
+        return original(self, query, noise, paid, cells)
 
-    patch.setattr(Account, "_noisy", leaky)
+    patch.setattr(NoisyAnswers, "numbers", leaky)
 
 
 LEAKS = leak_a_warning, leak_a_total, leak_an_order

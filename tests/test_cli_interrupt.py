@@ -189,7 +189,7 @@ def test_what_a_killed_run_reserved_is_used_or_given_back_by_the_next(office: Of
     "places",
     [
         "ledger.ledger:Release:charge",
-        "curator.account:Account:_noisy curator.answer_log:AnswerLog:close",
+        "curator.noisy_answers:NoisyAnswers:numbers curator.answer_log:AnswerLog:close",
     ],
 )
 def test_several_interrupts_lose_no_answer(office: Office, places: str, numbers: str) -> None:

@@ -15,6 +15,7 @@ from command_line import Ended, Office
 from counterfoil.cli.failure import failure_of
 from counterfoil.cli.outputs import Outputs, require_free, require_writable
 from counterfoil.curator.account import Account
+from counterfoil.curator.noisy_answers import NoisyAnswers
 from counterfoil.files import write_text
 from counterfoil.ledger.ledger import Ledger, Release
 from counterfoil.noise.randomness import SystemRandomness
@@ -191,8 +192,8 @@ def lose(office: Office, lost: int, *arguments: str, method: str) -> bool:
         return computed
 
     with pytest.MonkeyPatch.context() as patched:
-        for name in ("_noisy", "_chosen"):
-            patched.setattr(Account, name, compute(getattr(Account, name)))
+        for name in ("numbers", "choice"):
+            patched.setattr(NoisyAnswers, name, compute(getattr(NoisyAnswers, name)))
         assert office.synth(*arguments, method=method).status in (0, 130)
     return len(answered) >= lost
 

@@ -22,7 +22,7 @@ from pyarrow import parquet
 import counterfoil
 from command_line import Ended, Office, make_office
 from counterfoil.cli.schema_bought import default_receipt
-from counterfoil.curator.account import Account
+from counterfoil.curator.noisy_answers import NoisyAnswers
 from counterfoil.fidelity.bought_schema import BoughtSchema
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.files import moved
@@ -529,8 +529,8 @@ def test_a_purchase_that_ended_early_is_finished_without_paying_again(
     waiting = office.run(*given)
     assert "holds answers that were paid for" in waiting.err
     paid = [release["charges"] for release in office.releases("town.ledger")]
-    for name in ("_noisy", "_frequent", "_chosen"):
-        monkeypatch.delattr(Account, name)
+    for name in ("numbers", "texts", "choice"):
+        monkeypatch.delattr(NoisyAnswers, name)
     command = shlex.split(ended.err.strip().rpartition(": ")[2])
     assert command[-1] == "--resume"
     done = office.run(*command[1:])
@@ -553,7 +553,7 @@ def test_an_answer_that_a_purchase_lost_is_told_at_once(office: Office, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Account, "_frequent", interrupted)
+        patched.setattr(NoisyAnswers, "texts", interrupted)
         assert office.run(*given).status == 130
     (before,) = office.releases("town.ledger")
     ended = office.run(*given, "--resume")

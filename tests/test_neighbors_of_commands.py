@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from counterfoil.curator import account
+from counterfoil.curator import noisy_answers
 from counterfoil.curator.account import Account
+from counterfoil.curator.noisy_answers import NoisyAnswers
 from replayed_commands import Rehearsal
 from test_replay_commands import SYNTH, as_csv, as_parquet, one_row, plain, public, strange
 
@@ -55,26 +56,26 @@ class Exact:
 def listen(patch: pytest.MonkeyPatch) -> list[Exact]:
     """Every exact answer from here on."""
     heard: list[Exact] = []
-    noisy, frequent, chosen = Account._noisy, Account._frequent, Account._chosen
+    noisy, frequent, chosen = NoisyAnswers.numbers, NoisyAnswers.texts, NoisyAnswers.choice
 
-    def hear_counts(self, query, noise, paid):
+    def hear_counts(self, query, noise, paid, cells):
         exact = dict(enumerate(query.exact(self._records).ravel().tolist()))
         heard.append(Exact(query.name, noise.norm, paid.sensitivity, exact))
-        return noisy(self, query, noise, paid)
+        return noisy(self, query, noise, paid, cells)
 
     def hear_texts(self, query, add, paid):
-        released = (account._released(query, part, part.counts) for part in query.tallied(self._records))
+        released = (noisy_answers._released(query, part, part.counts) for part in query.tallied(self._records))
         exact = {(name, text): count for part in released for name, text, count in part}
         heard.append(Exact(query.name, "l2", paid.sensitivity, exact))
         return frequent(self, query, add, paid)
 
-    def hear_scores(self, query, noise, paid):
+    def hear_scores(self, query, noise, paid, cells):
         exact = dict(enumerate(query.exact(self._records).tolist()))
         heard.append(Exact(query.name, "most", paid.sensitivity, exact))
-        return chosen(self, query, noise, paid)
+        return chosen(self, query, noise, paid, cells)
 
-    for name, hear in (("_noisy", hear_counts), ("_frequent", hear_texts), ("_chosen", hear_scores)):
-        patch.setattr(Account, name, hear)
+    for name, hear in (("numbers", hear_counts), ("texts", hear_texts), ("choice", hear_scores)):
+        patch.setattr(NoisyAnswers, name, hear)
     return heard
 
 

@@ -16,6 +16,7 @@ import pytest
 from scipy.special import log_softmax
 
 from counterfoil.curator.account import Account
+from counterfoil.curator.noisy_answers import NoisyAnswers
 from counterfoil.curator.records import ExactRecords
 from counterfoil.noise.answer import Answer, Choice
 from counterfoil.noise.gaussian import GaussianNoise
@@ -31,8 +32,8 @@ def no_record_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a record was asked")
 
-    monkeypatch.setattr(Account, "_noisy", refuse)
-    monkeypatch.setattr(Account, "_chosen", refuse)
+    monkeypatch.setattr(NoisyAnswers, "numbers", refuse)
+    monkeypatch.setattr(NoisyAnswers, "choice", refuse)
 
 
 @dataclass
@@ -139,9 +140,9 @@ class Listener:
 
 
 _ANSWERED = {
-    (Account, "_noisy"): 3,
-    (Account, "_frequent"): 3,
-    (Account, "_chosen"): 3,
+    (NoisyAnswers, "numbers"): 3,
+    (NoisyAnswers, "texts"): 3,
+    (NoisyAnswers, "choice"): 3,
     (SubsampledGaussianNoise, "add"): 0,
 }
 """Where the exact answer to a query that is paid for gets its noise, and which argument says what was asked."""

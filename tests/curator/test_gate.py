@@ -391,7 +391,7 @@ def test_each_space_is_tried_and_not_each_type(account):
 
 def test_one_space_is_tried_once(account, monkeypatch):
     tried = []
-    monkeypatch.setattr(account, "_trial", lambda query: tried.append(query) or 1)
+    monkeypatch.setattr(account._admission, "_trial", lambda query: tried.append(query) or 1)
     space = Squared(*SIDES)
     for candidates in (POINTS, POINTS[:3]):
         account.ask(NearestNeighborHistogram(space, candidates), NOISE)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,16 +15,15 @@ from counterfoil.accounting.composition import Composition
 from counterfoil.accounting.event import PrivacyEvent
 from counterfoil.accounting.neighbors import NeighboringRelation, Neighbors
 from counterfoil.accounting.replacement import ANY_QUESTION, require_declared, require_replacement_factor
-from counterfoil.brought import Brought, brought_within
+from counterfoil.brought import brought_within
+from counterfoil.curator.admission import Admission
 from counterfoil.curator.answer_log import AnswerLog, Kept, LostAnswer
 from counterfoil.curator.answer_size import AnswerSizes
-from counterfoil.curator.engines.tally import Tallied
 from counterfoil.curator.fingerprint import fingerprint
-from counterfoil.curator.foreign_errors import without_foreign_words
+from counterfoil.curator.noisy_answers import NoisyAnswers, unlisted_noise
+from counterfoil.curator.paid import Paid
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.queries.query import CountQuery, Query, SelectionQuery
-from counterfoil.curator.queries.registry import require_registered
-from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.queries.text_counts import TextCounts
 from counterfoil.curator.records import ExactRecords
 from counterfoil.curator.silence import silent
@@ -35,7 +33,7 @@ from counterfoil.ledger.errors import BudgetExceeded, LedgerError
 from counterfoil.ledger.refusals import noting_refusals
 from counterfoil.ledger.release import Release
 from counterfoil.noise.answer import Answer, Choice, FrequentTexts
-from counterfoil.noise.exact_answers import require_finite, require_positive, require_whole
+from counterfoil.noise.exact_answers import require_positive
 from counterfoil.noise.known import require_known
 from counterfoil.noise.noise import CountNoise, Noise, Norm, SelectionNoise
 from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
@@ -44,35 +42,8 @@ from counterfoil.noise.subsampled_gaussian import SubsampledGaussianNoise
 from counterfoil.noise.thresholded_gaussian import ThresholdedGaussianNoise
 from counterfoil.schema.schema import Schema
 
-_Adding = Callable[[np.ndarray, float, Randomness], np.ndarray]
-
 MOST_NUMBERS = 2_000_000_000
 """Of one run: what is held back of a budget for discrete noise covers as many (`noise.gaussian`)."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Paid:
-    """A query that is paid for.
-
-    Args:
-        sensitivity: in the norm that its noise needs.
-        record: the charge, as JSON.
-        asked: the `fingerprint` of the query, where answers are kept; else empty.
-        kept: the answer, where an earlier run of the release kept it.
-        texts: what it counts, where it is of frequent texts.
-    """
-
-    sensitivity: float
-    record: Mapping[str, Any]
-    asked: str = ""
-    kept: np.ndarray | None = None
-    texts: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def vouched_for(self) -> Sequence[str]:
-        """The types of a user's own in it."""
-        named: Sequence[str] = self.record["parameters"].get("vouched_for", ())
-        return named
 
 
 class Account:
@@ -107,11 +78,9 @@ class Account:
         self._rule = rule
         self._neighbors = neighbors
         self._randomness = randomness
-        self._trial = trial
         self._schema = schema
-        # By the objects that were tried, which are kept: no other may get their ids.
-        self._tried: dict[tuple[object, ...], list[Brought]] = {}
-        self._cells: dict[int, int] = {}
+        self._admission = Admission(trial, schema)
+        self._computed = NoisyAnswers(records, release, randomness)
         self._read: list[dict[str, Any]] = []
         self._read_events: list[PrivacyEvent] = []
         self._replacement_factor = require_replacement_factor(replacement_factor)
@@ -175,7 +144,8 @@ class Account:
         of = _sensitivity_in(query, noise.norm)
         with self._paying(query, noise, of) as paid:
             sensitivity, kept = paid.sensitivity, paid.kept
-            values = self._noisy(query, noise, paid) if kept is None else kept
+            cells = self._admission.cells_of(query)
+            values = self._computed.numbers(query, noise, paid, cells) if kept is None else kept
             self._keep(paid, values)
         answer = Answer(values, noise, noise.scale(sensitivity), noise.deviation(sensitivity))
         self._answers.append((self.charged, query, answer))
@@ -188,11 +158,11 @@ class Account:
             BudgetExceeded: when what is left does not cover it; nothing is charged.
             ValueError: as for `ask`, and for another noise, which would show texts that one record alone has.
         """
-        add = _unlisted_noise(query, noise)
+        add = unlisted_noise(query, noise)
         with self._paying(query, noise, query.l2_sensitivity) as paid:
             sensitivity = paid.sensitivity
             if paid.kept is None:
-                texts = self._frequent(query, add, paid)
+                texts = self._computed.texts(query, add, paid)
             else:
                 texts = tuple((*named, int(count)) for named, count in zip(paid.texts, paid.kept, strict=True))
             counts = np.array([count for *_, count in texts], dtype=np.int64)
@@ -214,7 +184,8 @@ class Account:
                 f"{query.name}."
             )
         with self._paying(query, noise, query.score_sensitivity) as paid:
-            chosen = self._chosen(query, noise, paid) if paid.kept is None else int(paid.kept[0])
+            cells = self._admission.cells_of(query)
+            chosen = self._computed.choice(query, noise, paid, cells) if paid.kept is None else int(paid.kept[0])
             self._keep(paid, np.array([chosen], dtype=np.int64))
         return Choice(chosen, noise.scale(paid.sensitivity))
 
@@ -231,7 +202,7 @@ class Account:
         if not isinstance(query, GradientQuery) or not isinstance(noise, SubsampledGaussianNoise):
             raise ValueError("Gradients are asked of batches with subsampled Gaussian noise. Found something else.")
         query = query.alone()  # a network that others hold could change between the norms of a step and its gradient
-        self._admit(query)  # before anything of it reads a record
+        self._admission.admit(query)  # before anything of it reads a record
         with silent():
             query.require_answerable()
         if not self._neighbors.group_sizes_are_public or self._neighbors.groups != query.features.groups:
@@ -283,7 +254,7 @@ class Account:
         Raises:
             ValueError: for a query that is not registered, of another schema, or whose trial fails.
         """
-        self._admit(query)
+        self._admission.admit(query)
 
     def deviation(self, query: CountQuery, noise: CountNoise) -> float:
         """The deviation that the `Answer` would have, for planning: nothing is computed, and nothing charged."""
@@ -302,33 +273,8 @@ class Account:
     def _sensitivity(self, of: Callable[[NeighboringRelation], float]) -> float:
         return self._neighbors.sensitivity(of, self._neighbors.relation)
 
-    def _noisy(self, query: CountQuery, noise: CountNoise, paid: _Paid) -> np.ndarray:
-        with noting_refusals(self._release):
-            with without_foreign_words(query.name, paid.vouched_for), silent():
-                exact = query.exact(self._records)
-            exact = require_whole(query.name, exact, cells=self._cells.get(id(query)))
-        return noise.add(exact, paid.sensitivity, self._randomness)
-
-    def _frequent(self, query: TextCounts, add: _Adding, paid: _Paid) -> tuple[tuple[str, str, int], ...]:
-        sensitivity = paid.sensitivity
-        with noting_refusals(self._release), without_foreign_words(query.name, paid.vouched_for), silent():
-            released = [
-                (name, text, count)
-                for part in query.tallied(self._records)
-                for name, text, count in _released(query, part, add(part.counts, sensitivity, self._randomness))
-            ]
-        # Not in the order of the table: where a text stands among those that were not released would show.
-        return tuple(sorted(released, key=lambda one: (query.columns.index(one[0]), -one[2], one[1])))
-
-    def _chosen(self, query: SelectionQuery, noise: SelectionNoise, paid: _Paid) -> int:
-        with noting_refusals(self._release):
-            with without_foreign_words(query.name, paid.vouched_for), silent():
-                scores = query.exact(self._records)
-            scores = require_finite(query.name, scores, candidates=self._cells.get(id(query)))
-        return noise.choose(scores, paid.sensitivity, self._randomness)
-
     @contextmanager
-    def _paying(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> Iterator[_Paid]:
+    def _paying(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> Iterator[Paid]:
         """Charges `query`; where answers are kept, no interrupt comes between the charge and its answer."""
         if self._log is None:
             yield self._charge(query, noise, of)
@@ -336,7 +282,7 @@ class Account:
         with interrupted_afterwards():
             yield self._charge(query, noise, of)
 
-    def _keep(self, paid: _Paid, values: np.ndarray, texts: tuple[tuple[str, str], ...] = ()) -> None:
+    def _keep(self, paid: Paid, values: np.ndarray, texts: tuple[tuple[str, str], ...] = ()) -> None:
         """Writes an answer down, where answers are kept and it was not given from there."""
         if self._log is not None and paid.kept is None:
             self._log.write_answer(Kept(self.charged, dict(paid.record), paid.asked, values, texts))
@@ -346,12 +292,12 @@ class Account:
         records = self._release.records()
         return records if self._log is None else records[: self._log.seen(len(records))]
 
-    def _charge(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> _Paid:
+    def _charge(self, query: Query, noise: Noise, of: Callable[[NeighboringRelation], float]) -> Paid:
         if self._planned is not None and self._planned[:1] != [noise]:
             foreseen = self._planned[0] if self._planned else "nothing more"
             raise ValueError(f"The plan foresees {foreseen} here. Found {noise}.")
         require_known(noise)
-        vouched_for = [*self._admit(query), *(one.words for one in brought_within(noise))]
+        vouched_for = [*self._admission.admit(query), *(one.words for one in brought_within(noise))]
         require_declared(query.name, of, self._replacement_factor)
         sensitivity = require_positive(query.name, self._sensitivity(of))
         other = self._neighbors.sensitivity(of, self._neighbors.relation.other)
@@ -363,7 +309,7 @@ class Account:
             noise.event(),
             noise.event_under(sensitivity, other),
         )
-        paid = _Paid(sensitivity, charge.to_json())
+        paid = Paid(sensitivity, charge.to_json())
         if self._log is None:
             self._pay(query, paid)
         else:
@@ -372,7 +318,7 @@ class Account:
             del self._planned[0]
         return paid
 
-    def _pay(self, query: Query, paid: _Paid) -> None:
+    def _pay(self, query: Query, paid: Paid) -> None:
         def affords(records: list[dict[str, Any]]) -> bool:
             if self._log is not None:
                 self.charged = len(records)  # with what was lost, or what another run charged
@@ -388,7 +334,7 @@ class Account:
             self.charged = max(before, len(self._before or ()))  # with what an earlier run charged and lost
             raise
 
-    def _kept_or_paid(self, log: AnswerLog, query: Query, paid: _Paid) -> _Paid:
+    def _kept_or_paid(self, log: AnswerLog, query: Query, paid: Paid) -> Paid:
         """`paid` with the answer that an earlier run of the release kept; charged where there is none left.
 
         Room for the answer is made before the charge, so that a full disk ends a run before it pays for what it could
@@ -404,7 +350,7 @@ class Account:
             kept = log.next_answer(record, asked, self._before, cells)
             self.charged = number
             self._answered.append(number)
-            return _Paid(paid.sensitivity, record, asked, kept.values, kept.texts)
+            return Paid(paid.sensitivity, record, asked, kept.values, kept.texts)
         lost = len(self._before) > log.answers_before
         log.reserve(record, cells)
         try:
@@ -421,7 +367,7 @@ class Account:
         self._answered.append(self.charged)
         if log.carries_charges:
             log.write_charge(self.charged, record, asked)
-        return _Paid(paid.sensitivity, record, asked)
+        return Paid(paid.sensitivity, record, asked)
 
     def _cells_of(self, query: Query) -> int | None:
         if isinstance(query, TextCounts):
@@ -433,27 +379,6 @@ class Account:
             self._sizes = AnswerSizes(self._schema)
         return self._sizes.of(query)
 
-    def _admit(self, query: Query) -> list[str]:
-        """Lets registered queries pass; where something is a user's, once it was tried on public rows.
-
-        Each object is tried: two of a type may differ in a parameter, or in a class of the same name. How many cells a
-        user's query answers with must not depend on records either. Returns how receipts name what is a user's.
-        """
-        brought = require_registered(query)
-        query.check()
-        if self._schema is not None:
-            query.require_fits(self._schema)
-        words = list(dict.fromkeys(one.words for one in brought))
-        key = (type(query), *(id(one.value) for one in brought))
-        # The network of a gradient was tried when it was wrapped.
-        if not brought or key in self._tried or isinstance(query, GradientQuery):
-            return words
-        cells = self._trial(query)
-        self._tried[key] = brought
-        if any(one.value is query for one in brought):
-            self._cells[id(query)] = cells
-        return words
-
     def _affords(self, records: list[dict[str, Any]]) -> bool:
         for place, record in enumerate(records):  # each is read once: there may be thousands of charges
             if self._read[place : place + 1] != [record]:
@@ -463,28 +388,6 @@ class Account:
             # The whole plan was checked against the budget before its first answer; a part of it reveals no more.
             return events == self._foreseen[: len(events)]
         return self._rule.affords(self._budget, events)
-
-
-def _unlisted_noise(query: TextCounts, noise: ThresholdedGaussianNoise | OpenDomainGaussianNoise) -> _Adding:
-    """How noise is added to texts that nobody listed, with the threshold that the query's answers need.
-
-    Raises:
-        ValueError: for a query, or a noise, whose threshold does not follow from the other.
-    """
-    if type(query) is TextCounts and type(noise) is ThresholdedGaussianNoise:
-        return noise.add
-    if type(query) is RestOfTexts and type(noise) is OpenDomainGaussianNoise:
-        return noise.add_to_unlisted
-    raise ValueError(
-        "Texts are asked for with a threshold: counts with `ThresholdedGaussianNoise`, parts with "
-        "`OpenDomainGaussianNoise`. Found something else."
-    )
-
-
-def _released(query: TextCounts, part: Tallied, noisy: np.ndarray) -> Iterator[tuple[str, str, int]]:
-    """The column, the text and the noisy count of each text that is released."""
-    for i in np.flatnonzero(noisy).tolist():
-        yield query.columns[int(part.columns[i])], part.texts[i].as_py(), int(noisy[i])
 
 
 def _sensitivity_in(query: CountQuery, norm: Norm) -> Callable[[NeighboringRelation], float]:
