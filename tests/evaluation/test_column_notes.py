@@ -444,8 +444,9 @@ def test_whole_numbers_with_zeros_after_the_point_are_kept_by_a_step_and_decimal
 def test_limits_of_detection_are_told_from_words_for_missing():
     (crp,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5", "< 0.5", ">=200", "n.d."]).columns
     (cells,) = crp.found
-    assert cells.seen.limits == 3
-    assert crp.remedy(cells).startswith("3 of them are limits, as <5 is. Without them the mean of the column is")
+    assert cells.seen.limits == {"<0.5": 1, "< 0.5": 1, ">=200": 1}
+    assert crp.remedy(cells).startswith("3 of them are limits, as <5 and 90+ are. Without them the mean of the column")
+    assert 'as in `words = { "<0.5" = 0.2, "< 0.5" = 0.2, ">=200" = 200 }`' in crp.remedy(cells)
     assert "For the others, write numbers with a decimal point" in crp.remedy(cells)
     (all_of_them,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "<0.5"]).columns
     assert all_of_them.remedy(all_of_them.found[0]).startswith("they are limits")
@@ -459,7 +460,7 @@ def test_words_for_missing_that_many_tables_have_are_called_that():
     (some,) = checked(Real("crp", 0, 500, missing=True), ["3.1", "NA", "<0.5", "n.d."]).columns
     said = some.remedy(some.found[0])
     assert said.startswith("1 of them are words that many tables have for missing")
-    assert "Of the others: 1 of them are limits, as <5 is" in said
+    assert "Of the others: 1 of them are limits, as <5 and 90+ are" in said
     (kind,) = checked(Categorical("country", ("CH", "DE"), missing=True), ["CH", "NA"]).columns
     assert "many tables" not in kind.remedy(kind.found[0]), "Namibia"
 

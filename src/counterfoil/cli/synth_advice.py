@@ -24,7 +24,7 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
         gives_points: whether the method makes points (`Method.gives_points`).
     """
     from counterfoil.curator.source_facts import columns_of
-    from counterfoil.schema.known_losses import known_losses
+    from counterfoil.schema.known_losses import known_losses, words_unwritten
     from counterfoil.schema.leading_zeros import zeros_lost, zeros_unwritten
     from counterfoil.schema.one_spelling import one_spelling
     from counterfoil.schema.possibility import rarely_met
@@ -37,7 +37,8 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
         yield advice
     if spelling := one_spelling({column.name: column.missing_values for column in schema.synthesized}):
         yield spelling
-    zeros = [zeros_lost(schema), "" if table.suffix.lower() == ".csv" else zeros_unwritten(schema)]
+    as_text = table.suffix.lower() == ".csv"
+    zeros = [zeros_lost(schema), *([] if as_text else [zeros_unwritten(schema), words_unwritten(schema)])]
     if any(zeros) and not columns_of(source, schema.declared, schema.encoding).typed:
         yield from filter(None, zeros)
     if schema.between and (own := not_read(schema, columns_of(source, schema.declared, schema.encoding).types)):

@@ -154,6 +154,7 @@ def _others(column: DiscoveredColumn, kind: str) -> str:
     said = f". Others are {counted(rounded)}, and are rounded: state that it is real, to keep them" if rounded else ""
     if missing:
         remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
+        remedy += "; or, where they are limits such as 90+, their numbers in `words`" * (kind in ("integer", "real"))
         said += f". Others are {counted(missing)}, and are read as missing: {remedy}"
     return said
 

@@ -19,6 +19,7 @@ from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import EXACT, Integer
 from counterfoil.schema.notation import dated, moment_of
+from counterfoil.schema.number_words import is_limit
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
@@ -26,7 +27,6 @@ from counterfoil.schema.unit import unit_of
 from counterfoil.schema.unread_cells import UnreadCells
 from counterfoil.schema.values import has_two_readings, parse_number
 
-_LIMIT = re.compile(r"[<>≤≥]=?\s*[+-]?\d[\d.,]*")
 _CODE = re.compile(r"\d+[A-Z]{1,2}\d*|[A-Z]{1,2}\d+", re.ASCII)
 _CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
@@ -85,7 +85,8 @@ class SeenCells:
     def _add_words(self, texts: Counter[str]) -> None:
         for text, count in texts.items():
             self._unread.clocks += count * (_CLOCK.fullmatch(text) is not None)
-            self._unread.limits += count * (_LIMIT.fullmatch(text) is not None)
+            if is_limit(text):
+                self._unread.limits[text] += count
             self._unread.words += count * is_missing_word(text)
 
     def _add_numbers(self, column: Integer | Real, texts: Counter[str]) -> None:

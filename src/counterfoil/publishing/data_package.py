@@ -273,7 +273,22 @@ def _described(column: Column, notation: Notation) -> dict[str, Any]:
     comma = _decimal_char(column.decimal_char, notation) if isinstance(column, Real) else {}
     unit = {"counterfoil:unit": column.unit} if isinstance(column, Integer | Real) and column.unit else {}
     described = {"type": _type_of(column.arrow_type), **comma, "constraints": bounds, **step, **digits, **unit}
-    return described | _between(column)
+    return described | _between(column) | _words(column, notation)
+
+
+def _words(column: NumberColumn, notation: Notation) -> dict[str, Any]:
+    """The words that stand for numbers: beside them a column of texts is one of texts to whatever reads it."""
+    if not column.number_words:
+        return {}
+    listed = ", ".join(f"{number:g} is {word}" for word, number in column.number_words)
+    said: dict[str, Any] = {"counterfoil:words": dict(column.number_words)}
+    if notation.typed:
+        return said | {"description": f"Some numbers stand for a word: {listed}."}
+    return said | {
+        "type": "string",
+        "constraints": {},
+        "description": f"Numbers, and words that stand for one: {listed}.",
+    }
 
 
 def _between(column: Column) -> dict[str, Any]:

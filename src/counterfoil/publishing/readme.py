@@ -16,6 +16,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.number import NumberColumn
 from counterfoil.synthesis.csv_writing import delimiter_of
 
 README, REPORT = "README.md", "report.html"
@@ -125,12 +126,14 @@ def _what(contents: Contents, name: str) -> str:
     if name != contents.table:
         return _WHAT.get(name, "a part of the release")
     if not name.endswith(".csv"):
-        return f"the synthetic rows{_zeros(contents, 'They stand here as numbers, without them')}"
+        zeros = _zeros(contents, "They stand here as numbers, without them")
+        return f"the synthetic rows{zeros}{_words(contents, 'as the number')}"
     comma = delimiter_of(contents.schema.columns) == ";"
     encoding = contents.schema.encoding.replace("utf-", "UTF-")
     signs, also = ("semicolons", _COMMAS) if comma else ("commas", "")
     written = _AS_CSV.format(encoding=encoding, signs=signs, also=also)
-    return f"the synthetic rows{written}{_in_pandas(contents)}{_zeros(contents, _AS_TEXT)}"
+    texts = f"{_zeros(contents, _AS_TEXT)}{_words(contents, 'as the word')}"
+    return f"the synthetic rows{written}{_in_pandas(contents)}{texts}"
 
 
 def _zeros(contents: Contents, where: str) -> str:
@@ -140,6 +143,19 @@ def _zeros(contents: Contents, where: str) -> str:
         return ""
     named = first_few([f"{plain(one.name, most=40)} ({one.digits} digits)" for one in codes], _MOST_LOST)
     return f"; codes are filled up with zeros in the real table: {named}. {where}"
+
+
+def _words(contents: Contents, how: str) -> str:
+    """That words stand for numbers, as 90+ does, of which averages are taken; empty where none do."""
+    columns = [column for column in contents.schema.columns if isinstance(column, NumberColumn)]
+    found = [
+        f"{plain(word)} of {plain(column.name, most=40)} for {number:g}"
+        for column in columns
+        for word, number in column.number_words
+    ]
+    return (
+        f"; words stand for numbers in the real table, and here {how}: {first_few(found, _MOST_LOST)}" if found else ""
+    )
 
 
 def _in_pandas(contents: Contents) -> str:

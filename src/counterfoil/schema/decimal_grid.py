@@ -81,6 +81,12 @@ class DecimalGrid:
         inside = np.searchsorted(own, greatest, side="left") - np.searchsorted(own, least, side="right")
         return greatest - least + 1 - np.maximum(inside, 0)
 
+    def count(self, low: float, high: float, *, closed: bool) -> int:
+        """How many numbers lie from `low` to `high`, which is one of them where it is `closed`."""
+        first, last = max(low * self._units, self._ends[0]), min(high * self._units, self._ends[1])
+        end = math.floor(last + _BESIDE) if closed else math.ceil(last - _BESIDE) - 1
+        return end - math.ceil(first - _BESIDE) + 1
+
     def drawn(self, least: np.ndarray, greatest: np.ndarray, points: np.ndarray, shares: np.ndarray) -> np.ndarray:
         """float64 [n]: the numbers at `shares` of those in a bin, from 0 to 1, in equal parts.
 

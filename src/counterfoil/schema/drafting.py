@@ -43,9 +43,9 @@ _HEAD = """\
 #   boolean      optional true = "yes", false = "no": how the two are written; true and false without them
 #   integer      lower, upper; optional scale = "log" for amounts with a long tail ("linear" for others), step,
 #                bins or edges, points = [999] for a value with a code of its own, digits = 5 where 123 is written
-#                as 00123
+#                as 00123, words = { "90+" = 90 } for words that stand for a number
 #   real         lower, upper; optional scale, decimals = 2 for cents or step = 0.5 for halves, and one of bins,
-#                resolution, edges; points = [0] for exact values
+#                resolution, edges; points = [0] for exact values, words = { "<0.5" = 0.2 }
 #   date         lower, upper (2020-01-31); optional resolution = "1d", "7d" or "1mo", bins, or edges; format, zone
 #   datetime     lower, upper, and one of resolution = "1h", bins, edges; optional format, zone
 #   identifier   replace = "drop", "sequence" or "uuid"; never read

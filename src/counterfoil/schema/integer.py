@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from counterfoil.domain.log_linear import positions
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.number_words import NumberWords, with_numbers
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, MANY_NUMBERS, Scale, integer_starts, scale_of
 
@@ -36,8 +37,9 @@ class Integer(NumberColumn):
 
     With `digits` CSV files hold numbers with leading zeros, of at least so many digits: 00123. Other storages hold
     numbers, which have none. `decimal_char` and `unit` are as for reals: with "," 1.234 is read as 1234, and
-    written as 1234. `between` names two dates, datetimes or whole numbers, the lesser one first: the numbers are the
-    days, the seconds or what else lies between them, and the table need not have them (`schema.between`).
+    written as 1234. `words` are texts that stand for a number, ("90+", 90) for one (`schema.number_words`). `between`
+    names two dates, datetimes or whole numbers, the lesser one first: the numbers are the days, the seconds or what
+    else lies between them, and the table need not have them (`schema.between`).
     """
 
     kind: ClassVar[str] = "integer"
@@ -53,6 +55,7 @@ class Integer(NumberColumn):
     decimal_char: str = ""
     unit: str = ""
     between: tuple[str, ...] = ()
+    words: NumberWords = ()
 
     def _check(self) -> None:
         if self.lower > self.upper:
@@ -78,6 +81,9 @@ class Integer(NumberColumn):
             self._check_edges()
         if self.points:
             self._check_points()
+        self._check_words()
+        if off := [word for word, number in self.words if (number - self.lower) % self.step]:
+            raise self.mistake(f"`words` must stand for whole numbers on the grid of `step`; {off[0]!r} does not")
         self._check_missing_values()
         self._check_between()
 
@@ -136,7 +142,7 @@ class Integer(NumberColumn):
     def _starts(self) -> np.ndarray:
         """int64 [n_bins]: the index on the grid of the first point of each bin."""
         starts = self._declared_starts()
-        places = [(point - self.lower) // self.step for point in self.points]
+        places = [int(point - self.lower) // self.step for point in with_numbers(self.points, self.words)]
         cuts = {place + after for place in places for after in (0, 1)} - {self._n_points}
         return np.union1d(starts, sorted(cuts)).astype(np.int64) if cuts else starts
 
@@ -173,7 +179,7 @@ class Integer(NumberColumn):
 
     @property
     def n_bins(self) -> int:
-        if self.points:
+        if self.points or self.words:
             return len(self._starts)
         return len(self.edges) or self.bins or (len(self._cell_starts) if self._grows else self._n_points)
 
@@ -200,11 +206,11 @@ class Integer(NumberColumn):
 
     @property
     def is_spelled_plainly(self) -> bool:
-        return not self.digits
+        return not (self.digits or self.words)
 
     def _spelled(self, values: pa.Array) -> pa.Array:
         texts = super()._spelled(values)
-        return pc.utf8_lpad(texts, self.digits, "0") if self.digits else texts
+        return self._spelled_as_words(values, pc.utf8_lpad(texts, self.digits, "0") if self.digits else texts)
 
     def _draw(self, codes: np.ndarray, rng: np.random.Generator) -> pa.Array:
         points = rng.integers(self._starts[codes], self._stops[codes])
@@ -237,9 +243,12 @@ class Integer(NumberColumn):
         return lows.astype(float), highs.astype(float)
 
     def _labels(self) -> list[str]:
-        return [
-            f"{low:.0f}" if low == high else f"{low:.0f}..{high:.0f}" for low, high in zip(*self._ranges(), strict=True)
-        ]
+        return self._labelled_as_words(
+            [
+                f"{low:.0f}" if low == high else f"{low:.0f}..{high:.0f}"
+                for low, high in zip(*self._ranges(), strict=True)
+            ]
+        )
 
     @property
     def remedy(self) -> str:
@@ -250,4 +259,5 @@ class Integer(NumberColumn):
         extras = {"step": self.step if self.step != 1 else 0, "bins": self.bins, "edges": self.edges}
         extras |= {"scale": self.scale, "digits": self.digits, "points": self.points}
         extras |= {"decimal_char": self.decimal_char, "unit": self.unit, "between": self.between}
+        extras |= {"words": dict(self.words)}
         return {"lower": self.lower, "upper": self.upper} | {key: fact for key, fact in extras.items() if fact}

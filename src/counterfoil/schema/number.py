@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from counterfoil.domain.log_linear import mean_places, tilts
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError, closest
+from counterfoil.schema.number_words import NumberWords, labelled, readings, spelled, written_words
+from counterfoil.schema.plain_arrays import filled, numpy_of
 from counterfoil.schema.scale import SCALES
 from counterfoil.schema.unit import is_unit
-from counterfoil.schema.values import Values, numbers_of, parse_number
+from counterfoil.schema.values import TRUTHS, Values, numbers_of, parse_number
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,53 @@ class NumberColumn(Column):
         if names and len({*names}) != 2:
             raise self.mistake(f"`between` must name two columns, the lesser one first; found {', '.join(names)}")
 
+    @property
+    def number_words(self) -> NumberWords:
+        """`words`, each with the number that it stands for; none of dates."""
+        return getattr(self, "words", ())
+
+    @cached_property
+    def _readings(self) -> dict[str, float]:
+        """The number of each word, by its text in lower case: `words`, and true and false."""
+        return {**TRUTHS, **readings(self.number_words)}
+
+    @cached_property
+    def _written(self) -> dict[int, str]:
+        """By code, the word that is written for its number."""
+        return written_words(
+            self._bin(np.array([float(number) for _, number in self.number_words])).tolist(), self.number_words
+        )
+
+    def _check_words(self) -> None:
+        """Words are none that mean something else, and their numbers are some that the column can hold."""
+        if not self.number_words:
+            return
+        if self.computed_from:
+            raise self.mistake("`words` goes with numbers of the table, not with `between`")
+        self._check_texts("words", tuple(word for word, _ in self.number_words))
+        low, high = self.bounds
+        for word, number in self.number_words:
+            if not np.isnan(parse_number(word, TRUTHS, self._decimal_sign, self._unit_sign)):
+                raise self.mistake(f"`words` must be texts that are no numbers; found {word!r}")
+            if word in self.missing_values:
+                raise self.mistake(f"{word!r} is in `words` and in `missing_values`: it can't be both")
+            if not low <= number <= high:
+                raise self.mistake(f"`words` must stand for numbers within the bounds; found {number:g} for {word!r}")
+
+    def _spelled_as_words(self, values: pa.Array, texts: pa.Array) -> pa.Array:
+        """string [n]: `texts` of numbers, with words where the numbers have one."""
+        if not self.number_words:
+            return texts
+        return spelled(texts, self.codes_of(numpy_of(filled(values.cast(pa.float64()), np.nan))), self._written)
+
+    def _labelled_as_words(self, labels: list[str]) -> list[str]:
+        return labelled(labels, self._written) if self.number_words else labels
+
     def _parse(self, values: Values) -> np.ndarray:
-        return numbers_of(values, decimal_char=self._decimal_sign, unit=self._unit_sign)
+        return numbers_of(values, self._readings, decimal_char=self._decimal_sign, unit=self._unit_sign)
 
     def _parse_text(self, text: str) -> float:
-        return parse_number(text, decimal_char=self._decimal_sign, unit=self._unit_sign)
+        return parse_number(text, self._readings, decimal_char=self._decimal_sign, unit=self._unit_sign)
 
     @cached_property
     def _missing_numbers(self) -> np.ndarray:
@@ -171,6 +216,8 @@ class NumberColumn(Column):
         return np.where(absent, -1, self._bin(np.where(absent, self.bounds[0], numbers)))
 
     def constant(self, value: object) -> float:
+        if isinstance(value, str) and (named := readings(self.number_words).get(value.strip().casefold())) is not None:
+            return named
         if isinstance(value, bool) or not isinstance(value, int | float):
             remedy = self._unquoted(value.strip()) if isinstance(value, str) else ""
             raise self.mistake(f"it is compared with {value!r}; expected a number{remedy}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,8 +12,10 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import AS_CODES, EXACT, Integer
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.number_words import advised
 from counterfoil.schema.placement import Placement
 from counterfoil.schema.real import Real
+from counterfoil.schema.toml_text import toml_value
 from counterfoil.schema.unread_cells import UnreadCells
 
 _VALUES = {
@@ -24,6 +27,9 @@ _VALUES = {
     "datetime": "no dates with a time in the declared notation",
 }
 """What an unreadable cell is, by the kind of its column."""
+
+_MOST_LIMITS = 3
+"""That an advice lists."""
 
 
 @dataclass(frozen=True)
@@ -194,11 +200,13 @@ class ColumnWords:
         others = self._notation(seen=True)
         return f"{count:,} of them are times of day, or lengths of time: {clock}. For the others, {others}"
 
-    def _limit_remedy(self, count: int, of: int) -> str:
+    def _limit_remedy(self, limits: Counter[str], of: int) -> str:
+        count = limits.total()
         which = "they" if count == of else f"{count:,} of them"
+        listed = toml_value(advised(text for text, _ in limits.most_common(_MOST_LIMITS)))
         limit = (
-            f"{which} are limits, as <5 is. Without them the mean of the column is another one: write a number in "
-            "their place, and that it is a limit in a column of its own"
+            f"{which} are limits, as <5 and 90+ are. Without them the mean of the column is another one: state for "
+            f"which number each stands, within the bounds, as in `words = {listed}`"
         )
         return limit if count == of else f"{limit}. For the others, {self._notation(seen=True)}"
 
@@ -301,8 +309,8 @@ class ColumnWords:
         if seen:
             return digits
         return (
-            f"{digits}, write times such as 20:05:00 as numbers of one unit, and limits such as <5 as numbers, with a "
-            "column that says where"
+            f"{digits}, write times such as 20:05:00 as numbers of one unit, and state in `words` for which numbers "
+            "limits such as <5 and 90+ stand"
         )
 
 

@@ -19,6 +19,7 @@ from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.decimal_grid import DecimalGrid
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.number_words import NumberWords, with_numbers
 from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.real_grid import ROUNDING, RealGrid, grid_of, labels_between
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, Scale, real_edges, scale_of
@@ -54,7 +55,8 @@ class Real(NumberColumn):
     without it texts are digits with an optional point. `unit`, such as "%" or "€", may stand beside the number. Values
     are written with the decimal sign, and without separators and units.
 
-    `between` names two columns of numbers, the lesser one first, of which values are the difference (`schema.between`).
+    `words` are texts that stand for a number, ("<0.5", 0.2) for one: see `schema.number_words`. `between` names two
+    columns of numbers, the lesser one first, of which values are the difference (`schema.between`).
     """
 
     kind: ClassVar[str] = "real"
@@ -71,6 +73,7 @@ class Real(NumberColumn):
     decimal_char: str = ""
     unit: str = ""
     between: tuple[str, ...] = ()
+    words: NumberWords = ()
 
     def _check(self) -> None:
         if not (math.isfinite(self.lower) and math.isfinite(self.upper) and self.lower < self.upper):
@@ -97,6 +100,9 @@ class Real(NumberColumn):
             )
         if len({*self.points}) != len(self.points):
             raise self.mistake("`points` must differ from each other")
+        self._check_words()
+        if off := [word for word, number in self.words if not self._is_value(number)]:
+            raise self.mistake(f"`words` must stand for numbers of `step` or `decimals`; {off[0]!r} does not")
         if self.step:
             self._check_step()
         elif self.n_bins <= MAX_SIZE and not (np.diff(self._edges) > 0).all():
@@ -141,7 +147,7 @@ class Real(NumberColumn):
             self.step,
             bins=self.bins,
             starts=starts,
-            points=self.points,
+            points=with_numbers(self.points, self.words),
             scale=self.scale,
         )
 
@@ -209,6 +215,12 @@ class Real(NumberColumn):
         found = {held.get(place, float(self.upper)) for place in np.flatnonzero(idle).tolist()}
         return found & set(self.points)
 
+    def _is_value(self, number: float) -> bool:
+        """Whether a number within the bounds is one of `step`, or has no more digits than `decimals`."""
+        if self.step > 0:
+            return (_exact(number) - _exact(self.lower)) % _exact(self.step) == 0
+        return self.decimals is None or round(number, self.decimals) == number
+
     def _on_grid(self, number: float) -> float:
         if not self.step:
             return number
@@ -258,7 +270,25 @@ class Real(NumberColumn):
 
     @cached_property
     def _points(self) -> tuple[float, ...]:
-        """The numbers with a code of their own: declared ones, and without bins the bounds and 0.
+        """The numbers with a code of their own: points, and those of words that share their bin with others."""
+        points = self._points_without_words
+        for number in with_numbers(points, self.words)[len(points) :]:
+            if self._shares_its_bin(number, points):
+                points = (*points, float(number))
+        return points
+
+    def _shares_its_bin(self, number: float, points: tuple[float, ...]) -> bool:
+        """Whether the bin of a number holds another one, that is no point, of so many decimals."""
+        if self._decimal_grid is None:
+            return True
+        place = min(int(np.searchsorted(self._edges, number, side="right")) - 1, self._n_intervals - 1)
+        low, high = self._edges[place : place + 2].tolist()
+        held = self._decimal_grid.count(low, high, closed=place == self._n_intervals - 1)
+        return held - sum(low <= point <= high for point in points) > 1
+
+    @property
+    def _points_without_words(self) -> tuple[float, ...]:
+        """The declared points, and without bins the bounds and 0.
 
         A bound or 0 is none where its cell would hold no other number of so many decimals, nor one with more decimals.
         """
@@ -421,6 +451,9 @@ class Real(NumberColumn):
         return lows, highs
 
     def _labels(self) -> list[str]:
+        return self._labelled_as_words(self._number_labels())
+
+    def _number_labels(self) -> list[str]:
         if self.grid is not None:
             return self.grid.labels
         if self._decimal_grid is None:
@@ -444,7 +477,9 @@ class Real(NumberColumn):
     def _spelled(self, values: pa.Array) -> pa.Array:
         """With all of `decimals`, as prices are written: 649.90. Numbers that have more keep them."""
         texts = self._pointed(values)
-        return pc.replace_substring(texts, ".", ",") if self.decimal_char == "," else texts
+        return self._spelled_as_words(
+            values, pc.replace_substring(texts, ".", ",") if self.decimal_char == "," else texts
+        )
 
     def _pointed(self, values: pa.Array) -> pa.Array:
         texts = super()._spelled(values)
@@ -462,7 +497,8 @@ class Real(NumberColumn):
         extras = {"bins": self.bins, "resolution": self.resolution, "edges": self.edges, "points": self.points}
         said = {key: fact for key, fact in (extras | {"scale": self.scale, "step": self.step}).items() if fact}
         decimals = {} if self.decimals is None else {"decimals": self.decimals}
-        texts = {"decimal_char": self.decimal_char, "unit": self.unit, "between": self.between}
+        texts: dict[str, Any] = {"decimal_char": self.decimal_char, "unit": self.unit, "between": self.between}
+        texts["words"] = dict(self.words)
         signs = {key: fact for key, fact in texts.items() if fact}
         return {"lower": self.lower, "upper": self.upper} | said | decimals | signs
 

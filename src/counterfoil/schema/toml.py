@@ -97,6 +97,11 @@ GROUPS = Fact(
     lambda value: isinstance(value, dict) and all(map(CATEGORIES.fits, value.values())),
 )
 
+_WORDS = Fact(
+    'a table of words with their numbers, such as { "90+" = 90 }',
+    lambda value: isinstance(value, dict) and bool(value) and all(map(_is_number, value.values())),
+)
+
 _COMMON = {"kind": TEXT, "confirm": FLAG, "description": TEXT}
 _CODED = _COMMON | {"missing": FLAG, "missing_values": TEXTS}
 _INSTANT = _CODED | {"resolution": TEXT, "bins": WHOLE, "format": TEXT, "zone": ZONE}
@@ -119,7 +124,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Integer,
         _CODED
         | {"lower": WHOLE, "upper": WHOLE, "step": WHOLE, "bins": WHOLE, "scale": SCALE, "digits": WHOLE}
-        | {"decimal_char": DECIMAL_CHAR, "unit": TEXT, "between": _TWO_NAMES}
+        | {"decimal_char": DECIMAL_CHAR, "unit": TEXT, "between": _TWO_NAMES, "words": _WORDS}
         | dict.fromkeys(("edges", "points"), Fact("a list of whole numbers", _list_of(_is_whole))),
         ("lower", "upper"),
     ),
@@ -127,7 +132,7 @@ KINDS: Mapping[str, tuple[Callable[..., Column | Identifier], Mapping[str, Fact]
         Real,
         _CODED
         | {"lower": NUMBER, "upper": NUMBER, "bins": WHOLE, "resolution": NUMBER, "scale": SCALE, "decimals": WHOLE}
-        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR, "unit": TEXT, "between": _TWO_NAMES}
+        | {"step": NUMBER, "decimal_char": DECIMAL_CHAR, "unit": TEXT, "between": _TWO_NAMES, "words": _WORDS}
         | dict.fromkeys(("edges", "points"), Fact("a list of numbers", _list_of(_is_number))),
         ("lower", "upper"),
     ),

@@ -14,7 +14,8 @@ class UnreadCells:
         offsets: texts that state an offset from UTC where no `zone` is declared.
         clocks: times of day or lengths of time, such as 20:05:00, in a column of numbers or of dates.
         impossible: dates in the declared notation of days that no calendar has, such as 31/02/2019.
-        limits: limits of detection, such as <0.5, in a column of numbers.
+        limits: limits of detection, such as <0.5, and numbers that are cut off, such as 90+, in a column of numbers; by
+            how they are written.
         words: words that many tables have for missing, such as NA.
         codes: texts with a letter or two beside digits, as 2A has, in a column of integers.
         notations: numbers with another `decimal_char`, of categories listed ones, by each that reads some; "" for none.
@@ -25,7 +26,7 @@ class UnreadCells:
     offsets: int = 0
     clocks: int = 0
     impossible: int = 0
-    limits: int = 0
+    limits: Counter[str] = field(default_factory=Counter)
     words: int = 0
     codes: int = 0
     notations: Counter[str] = field(default_factory=Counter)
