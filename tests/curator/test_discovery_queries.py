@@ -25,6 +25,7 @@ from counterfoil.curator.records import ExactRecords
 from counterfoil.noise.noise import Norm
 from counterfoil.noise.open_domain_gaussian import PARTS, parts_of_a_cell
 from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
+from counterfoil.schema.number_words import is_written_number
 from counterfoil.schema.raw_cell import CLASSES, CODES, cells_of
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.spelling import spell
@@ -66,7 +67,9 @@ RANGES = ColumnRanges(
 TEXTS = TextCounts(("a", "b"))
 REST = RestOfTexts(("a", "b"), (("a", "5"), ("b", "yes")))
 """Without anything known of what `test_the_claims_are_attained` has: a record there has both texts left."""
-QUERIES = [PLACES_OF_BOTH, RANGES, TEXTS, REST]
+WORDS = RestOfTexts(("a", "b"), (("a", "x"), ("b", "yes")), ("b",))
+"""Words alone of the second column."""
+QUERIES = [PLACES_OF_BOTH, RANGES, TEXTS, REST, WORDS]
 
 cells = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=4), st.integers(-20, 20).map(str), st.floats().map(str))
 tables = st.lists(st.tuples(cells, cells), max_size=12)
@@ -162,6 +165,7 @@ def parts_by_hand(rows: list[Row], query: RestOfTexts) -> Counter[tuple[int, str
             (place, text)
             for place, text in enumerate(spelled)
             if text and len(text) <= LONGEST and (query.columns[place], text) not in query.known
+            if query.columns[place] not in query.numberless or not is_written_number(text)
         ]
         for key in left:
             counts[key] += math.floor(100 * math.sqrt(len(row) / len(left)) + 1e-9)
@@ -169,10 +173,15 @@ def parts_by_hand(rows: list[Row], query: RestOfTexts) -> Counter[tuple[int, str
 
 
 @settings(max_examples=25, deadline=None)
-@given(tables, st.sampled_from(sorted(ENGINES)), st.sets(st.tuples(st.sampled_from("ab"), cells.filter(bool))))
-def test_parts_of_what_is_left_are_counted_as_by_hand_on_every_engine(rows, engine, known):
+@given(
+    tables,
+    st.sampled_from(sorted(ENGINES)),
+    st.sets(st.tuples(st.sampled_from("ab"), cells.filter(bool))),
+    st.sampled_from([(), ("a",), ("b",), ("a", "b")]),
+)
+def test_parts_of_what_is_left_are_counted_as_by_hand_on_every_engine(rows, engine, known, numberless):
     spelled = {(name, spell(pa.array([text], pa.string())).to_pylist()[0] or "x") for name, text in known}
-    query = RestOfTexts(("a", "b"), tuple(sorted(spelled)))
+    query = RestOfTexts(("a", "b"), tuple(sorted(spelled)), numberless)
     assert told(raw_records_of(rows, engine), query) == parts_by_hand(rows, query)
 
 
@@ -270,7 +279,7 @@ def test_receipts_restate_the_sensitivities_and_know_the_parameters(query, relat
     assert strange_parameters(query.name, described) == []
     assert strange_parameters(query.name, described | {"note": "x"}) == ["note"]
     of_others = {"sign", "units", "apart"}  # `test_decimal_signs.py`, `test_units_in_places.py` and `test_apart.py`
-    assert set(described) == NAMES[query.name] - of_others
+    assert set(described) == NAMES[query.name] - of_others - (set() if query is WORDS else {"numberless"})
     steps = {ADD: 1.0, REPLACE: 2.0}[relation]
     assert query.restated_sensitivity(described, steps, Norm.L2) == pytest.approx(query.l2_sensitivity(relation))
 
@@ -278,6 +287,8 @@ def test_receipts_restate_the_sensitivities_and_know_the_parameters(query, relat
 def test_queries_about_nothing_or_one_column_twice_are_refused():
     with pytest.raises(ValueError, match="`known` must hold texts of `columns`"):
         RestOfTexts(("a",), (("b", "x"),))
+    with pytest.raises(ValueError, match="`numberless` must hold some of `columns`"):
+        RestOfTexts(("a",), (), ("b",))
     for kind in (ColumnPlaces, TextCounts, RestOfTexts):
         for columns in ((), ("a", "a")):
             with pytest.raises(ValueError, match="none twice"):

@@ -15,7 +15,7 @@ from counterfoil import Schema, synthesize
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
-from counterfoil.schema.number_words import advised, is_limit
+from counterfoil.schema.number_words import advised, is_written_number, limit_of
 from counterfoil.schema.real import Real
 from sensitive_tables import ENGINES
 
@@ -66,7 +66,8 @@ def reals(draw: st.DrawFn) -> Real:
         decimals = None
     units = 2 if "step" in facts else 10 ** (1 if decimals is None else decimals)
     numbers = [
-        lower + place / units for place in draw(st.lists(st.integers(0, int(width * units)), min_size=1, max_size=4))
+        round(lower + place / units, 2)
+        for place in draw(st.lists(st.integers(0, int(width * units)), min_size=1, max_size=4))
     ]
     words = tuple((f"w{place}", number) for place, number in enumerate(numbers))
     try:
@@ -186,8 +187,16 @@ def test_a_release_holds_them_as_often_as_the_table(tmp_path: Path) -> None:
         assert abs(held - table.column(place).to_pylist().count(word)) < 100
 
 
+def test_numbers_in_any_notation_are_no_words() -> None:
+    numbers = ["7", "-7", "+7", "1.5", "1,5", "1'234,50", "1 234", "007", ".5", "5.", "1e3", "-4.1E+03"]
+    numbers += ["12 %", "9.5 mg", "€ 5"]
+    assert [text for text in numbers if not is_written_number(text)] == []
+    words = ["90+", "<0.5", ">5", "n.d.", "refused", "", "-", ".", "2A", "1-2", "e3", "+"]
+    assert not any(map(is_written_number, words))
+
+
 def test_limits_are_told_from_other_texts_and_get_a_number() -> None:
     texts = ("90+", "90 +", "100 or more", "65 and over", "80 und mehr", "<0.5", "< 1", "<=0,05", ">200", "≥ 3.5")
-    assert all(map(is_limit, texts))
+    assert all(map(limit_of, texts))
     assert list(advised(texts).values()) == [90, 90, 100, 65, 80, 0.2, 0, 0.02, 200, 3.5]
-    assert not any(map(is_limit, ("90", "+90", "n.d.", "A+", "1-2", "<", "more", "90+5")))
+    assert not any(map(limit_of, ("90", "+90", "n.d.", "A+", "1-2", "<", "more", "90+5")))

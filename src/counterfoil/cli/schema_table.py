@@ -62,7 +62,7 @@ def _line(answers: DiscoveredColumn, facts: Mapping[str, Any], schema: Schema, *
         most = mostly(answers)
         return UNKNOWN if answers.unknown else answers.kind, f"left out{f': mostly {most}' if most else ''}", missing
     found = _categories(answers) if kind == "categorical" else _above_zero(answers, column) or _range(column)
-    lost = misread(answers, kind) if kind != "categorical" else ()
+    lost = misread(answers, kind, facts.get("words", {})) if kind != "categorical" else ()
     read = f"; {counted(lost)} read as missing" if lost else ""
     return kind, f"{found}{', beside what was stated' if open_ else ''}{read}", missing
 
@@ -94,7 +94,8 @@ def _range(column: Any) -> str:
     points = len(getattr(column, "points", ()))
     apart = f", {points} point{'s' if points > 1 else ''}" if points else ""
     digits = getattr(column, "digits", 0)
-    return f"{_number(low, digits)} to {_number(high, digits)}{apart}"
+    words = "".join(f", {word}" for word, _ in getattr(column, "words", ()))
+    return f"{_number(low, digits)} to {_number(high, digits)}{apart}{words}"
 
 
 def _number(value: Any, digits: int = 0) -> str:

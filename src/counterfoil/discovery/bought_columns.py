@@ -46,7 +46,8 @@ def bought_column(
     if not made.facts:
         return replace(made, seen=EMPTY) if is_empty(column) else made
     name = "categorical" if "values" in made.facts else column.kind
-    why = _why_this_kind(column, name, given, storage) + _about_zeros(column, name, given, storage)
+    words = made.facts.get("words", ({}, ""))[0]
+    why = _why_this_kind(column, name, given, storage, words) + _about_zeros(column, name, given, storage)
     why += _about_lumps(column) if name == column.kind else ""
     kind = {"kind": (name, why)} | (_about_points(given) if column.grouped else {})
     return BoughtColumn(column.name, {key: fact for key, fact in (kind | made.facts).items() if key not in given})
@@ -72,7 +73,13 @@ def precautions_of(column: DiscoveredColumn, made: BoughtColumn) -> list[str]:
     return found
 
 
-def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any], storage: pa.DataType | None) -> str:
+def _why_this_kind(
+    column: DiscoveredColumn,
+    kind: str,
+    given: Mapping[str, Any],
+    storage: pa.DataType | None,
+    words: Mapping[str, float],
+) -> str:
     if column.read is not None:
         share, error = column.read
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
@@ -81,11 +88,11 @@ def _why_this_kind(column: DiscoveredColumn, kind: str, given: Mapping[str, Any]
         read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing read so"
         if error > _NOISE:
             read = "most cells that can be distinguished from noise read so"
-        return f"bought: {read}{written}{_others(column, kind)}"
+        return f"bought: {read}{written}{_others(column, kind, words)}"
     if "kind" in given or storage is None:
         return "stated"
     return (_WHOLE_SO_FAR if kind == "integer" and _has_reals(storage) else "the type in storage") + _others(
-        column, kind
+        column, kind, words
     )
 
 
@@ -147,10 +154,10 @@ def _about_lumps(column: DiscoveredColumn) -> str:
     )
 
 
-def _others(column: DiscoveredColumn, kind: str) -> str:
+def _others(column: DiscoveredColumn, kind: str, words: Mapping[str, float]) -> str:
     """How its other cells read, what becomes of them, and what to do about it."""
-    missing = misread(column, kind)
-    rounded = [one for one in column.others if one not in missing]
+    missing = misread(column, kind, words)
+    rounded = [one for one in column.others if one not in misread(column, kind)]
     said = f". Others are {counted(rounded)}, and are rounded: state that it is real, to keep them" if rounded else ""
     if missing:
         remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"

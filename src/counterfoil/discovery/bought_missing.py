@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from counterfoil.discovery.bought_facts import CAUTION, TRUTHS, Facts, can_be_listed, counted
+from counterfoil.discovery.bought_words import words_beside
 from counterfoil.schema.discovered import DiscoveredColumn, count_range
 from counterfoil.schema.values import parse_number
 
 
-def misread(column: DiscoveredColumn, kind: str) -> list[tuple[str, int]]:
+def misread(column: DiscoveredColumn, kind: str, words: Container[str] = ()) -> list[tuple[str, int]]:
     """How its cells read that surely show and come back as missing, with their noisy number.
 
     Args:
         column: the answers.
         kind: that the schema gives it.
+        words: of its `words` those that stand for a number.
     """
-    return [one for one in column.others if kind != "integer" or not one[0].startswith(_NUMBERS)]
+    others = [one for one in column.others if kind != "integer" or not one[0].startswith(_NUMBERS)]
+    taken = sum(count for text, count in column.words if text in words)
+    if not taken:
+        return others
+    left = [(name, count - taken if name == _TEXTS else count) for name, count in others]
+    return [(name, count) for name, count in left if name != _TEXTS or count > _SURELY * column.missing_error]
 
+
+_TEXTS = "texts"
+_SURELY = 5.0
+"""Standard errors beyond which texts are surely left, once those of words that stand for numbers are taken off."""
 
 _NUMBERS = "numbers with"
 """How words for cells begin that are numbers, and not whole."""
 
 
-def missing_facts(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
-    """A place for missing cells, and how they are written where no column of texts says it."""
-    facts: Facts = {"missing": (True, why_missing(column))}
+def missing_facts(column: DiscoveredColumn, given: Mapping[str, Any], words: Container[str] = ()) -> Facts:
+    """A place for missing cells, and how they are written where no column of texts says it.
+
+    Args:
+        column: the answers.
+        given: facts that stand already.
+        words: of its `words` those that stand for a number.
+    """
+    facts: Facts = {"missing": (True, why_missing(column, words))}
     own, shared = (
         [text for text in words if not text or _means_missing(text, column)]
-        for words in (column.missing_words, column.shared_words)
+        for words in ((*column.missing_words, *words_beside(column)), column.shared_words)
     )
     if not any([*own, *shared]) or not given.get("missing", True):
         return facts
@@ -95,10 +112,10 @@ _SHARED = "by precaution: so other columns of this table write it; delete what d
 _NOT_APPLICABLE = "bought: frequent beside the numbers and days of this table"
 
 
-def why_missing(column: DiscoveredColumn) -> str:
-    """The comment on the place for missing cells."""
+def why_missing(column: DiscoveredColumn, words: Container[str] = ()) -> str:
+    """The comment on the place for missing cells; `words` are those of the column that stand for a number."""
     if column.missing is None or not column.shows_missing:
         # `others` of columns of integers may be rounded: those that are not are read as missing.
-        others = misread(column, column.kind)
+        others = misread(column, column.kind, words)
         return f"bought: for {counted(others)}, which read otherwise; few or none are empty" if others else CAUTION
     return f"bought: about {column.missing:,.0f} cells ({count_range(column.missing, column.missing_error)})"

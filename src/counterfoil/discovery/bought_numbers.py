@@ -13,6 +13,7 @@ from counterfoil.discovery.bought_bounds import about_negatives, bounds_facts, k
 from counterfoil.discovery.bought_categories import text_facts
 from counterfoil.discovery.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
 from counterfoil.discovery.bought_missing import missing_facts
+from counterfoil.discovery.bought_words import numbers_of_words, stretched, words_facts
 from counterfoil.discovery.outwards import integers, reals
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.drafting import may_name_somebody
@@ -34,7 +35,8 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
     ends = _ends(column, given)
     if ends is None:
         return BoughtColumn(column.name, {}, NO_RANGE)
-    if not _OF_NUMBERS & set(given) and given.get("missing", True):
+    words = numbers_of_words(column, given)
+    if not words and not _OF_NUMBERS & set(given) and given.get("missing", True):
         if column.codes and not column.unit and _are_read_plainly(column):
             return _codes(column, given)
         if (column.kind == "real" or column.lumps) and (few := _few_numbers(column, given)):
@@ -50,6 +52,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     high = _with_digits(high, ends[1], facts)
+    low, high = stretched((low, high), ends[1], words, given)
     bounds = kept_bounds(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     asks = not rare and not {"lower", "upper"} & set(given)
     facts |= (_alone(column) if asks else {}) | bounds_facts(column, *bounds)
@@ -58,6 +61,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         facts["upper"] = (bounds[1], f"by precaution: {why}; those above count as it")
     if "lower" not in given and bounds[0] >= 0 and not (storage is not None and pa.types.is_unsigned_integer(storage)):
         facts["lower"] = (bounds[0], facts["lower"][1] + about_negatives(column))
+    facts |= words_facts(words)
     inner = [edge for edge in column.edges if bounds[0] < edge < bounds[1]]
     inside = sorted({math.ceil(edge) if whole else float(edge) for edge in inner})
     if inside and decimals is None and "scale" not in given:
@@ -75,7 +79,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
             upper,
             f'{why}; where this column numbers the rows, write kind = "identifier" in place of its facts',
         )
-    return BoughtColumn(column.name, facts | missing_facts(column, given))
+    return BoughtColumn(column.name, facts | missing_facts(column, given, words))
 
 
 def _digits(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:

@@ -37,6 +37,7 @@ from counterfoil.noise.open_domain_gaussian import OpenDomainGaussianNoise
 from counterfoil.noise.shown_counts import sure
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, FoundSign, Kind, Length, Need
 from counterfoil.schema.encoding import UTF_8
+from counterfoil.schema.number_words import is_written_number
 from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells
 from counterfoil.schema.schema import Schema
@@ -227,7 +228,9 @@ class _Discovery:
     def _step(self, number: int) -> Step:
         texts = self._wordy_columns
         uncovered = [self._texts.is_uncovered(name, self._heard.present(name)) for name in texts]
-        return next_step(number, len(self._heard.numbers), len(texts), uncovered)
+        # Words among numbers are worth the small first share.
+        asked = texts or self._worded_columns if number == 1 else texts
+        return next_step(number, len(self._heard.numbers), len(asked), uncovered)
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
@@ -250,7 +253,9 @@ class _Discovery:
         names = self._texts.names(name) if may_be_listed else {}
         missing = vote.missing - sum(names.values())
         missing_error = math.hypot(vote.missing_deviation, self._texts.deviation(name) * len(names) ** 0.5)
-        found = self._texts.missing_words(name, missing, missing_error) if may_be_listed else ()
+        among = self._texts.released(name) if heard.kinds[name] in ("integer", "real") else []
+        missed = may_be_listed or bool(among)
+        found = self._texts.missing_words(name, missing, missing_error) if missed else ()
         words = found or vote.missing_words
         kind = _kind_shown(heard.kinds[name], [text for text, _ in released if text not in words])
         listed = self._texts.deviation(name) if released else 0.0
@@ -296,6 +301,7 @@ class _Discovery:
             zeros_vary=vote.zeros_vary,
             unpadded=vote.unpadded,
             zeros_hidden=vote.least * vote.deviation,
+            words=tuple((text, count) for text, count in among if text not in words and not is_written_number(text)),
         )
 
     def _leaves_open(self, kind: Kind, vote: Votes) -> bool:
@@ -362,12 +368,16 @@ class _Discovery:
     def _ask_texts(self, noise: _Later) -> None:
         """One round: the texts that are left, of all columns of texts."""
         assert isinstance(noise, OpenDomainGaussianNoise), "tables that may have texts are planned with a threshold"
-        columns, heard = self._text_columns, self._heard
+        heard, listed = self._heard, self._text_columns
+        worded = tuple(name for name in self._worded_columns if name not in listed)
+        columns = (*listed, *worded)
         known = tuple(one for one in self._texts.known if one[0] in columns)
-        left = {name: self._texts.left(name, heard.present(name), heard.records) for name in columns}
+        held = {name: heard.votes[name].masses()["text"] if name in worded else heard.present(name) for name in columns}
+        left = {name: self._texts.left(name, held[name], heard.records) for name in columns}
         missing = {name: heard.votes[name].missing / max(heard.records, 1.0) for name in columns}
-        answer = self._account.ask_texts(RestOfTexts(columns, known), noise)
+        answer = self._account.ask_texts(RestOfTexts(columns, known, worded), noise)
         self._texts.add(answer, columns, left, missing, heard.records)
+        self._heard = heard.with_numbers({name: self._texts.released(name) for name in listed})
 
     @property
     def _wordy_columns(self) -> tuple[str, ...]:
@@ -394,6 +404,13 @@ class _Discovery:
             wordy |= {one for one in spelled if few or not self._texts.is_asked(one) or self._texts.released(one)}
         wordy |= {name for name in self._numbers.few_places(heard) if heard.kinds[name] == "real"}
         return tuple(name for name in self._asked if name in wordy and not self._asked[name].listed)
+
+    @property
+    def _worded_columns(self) -> tuple[str, ...]:
+        """Columns of numbers, as a vote found them, of which surely some cells are texts: words among numbers."""
+        heard = self._heard
+        numbers = [name for name in heard.numbers if name in heard.voted and heard.kinds[name] in ("integer", "real")]
+        return tuple(name for name in numbers if name not in heard.units and heard.votes[name].masses()["text"] > 0)
 
     @property
     def _text_columns(self) -> tuple[str, ...]:

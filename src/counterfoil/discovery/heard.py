@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from counterfoil.discovery.limits import limits_among
 from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
-from counterfoil.discovery.votes import Votes, codes_counted
+from counterfoil.discovery.votes import FEW_TEXTS, Votes, codes_counted
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.raw_cell import NOT_APPLICABLE
 from counterfoil.schema.stated import Stated
+from counterfoil.schema.value_grid import bounds_of
+from counterfoil.schema.values import parse_number
 
 RANGED = ("integer", "real", "date", "datetime")
 """The kinds that have bounds."""
+_FEW_NUMBERS = 0.2
+"""A share of numbers among limits, such as <0.5, up to which a column is one of texts all the same."""
+
 _TOGETHER = 3.0
 """Deviations of noise by which the cells with a word must exceed 0 in all columns of numbers and days together."""
 
@@ -79,6 +87,27 @@ class Heard:
         """With the answers to the same question, asked once more."""
         both = {name: vote.beside(answered[name]) for name, vote in self.answered.items()}
         return Heard.of(self.asked, self.stored, both, looked)
+
+    def with_numbers(self, released: Mapping[str, Sequence[tuple[str, int]]]) -> Heard:
+        """The same, with columns of texts as columns of numbers where nearly all other texts are limits, as <0.5 is.
+
+        Args:
+            released: by column, texts that showed, with about how many cells hold them.
+        """
+        kinds = dict(self.kinds)
+        for name, texts in released.items():
+            vote = self.votes[name]
+            masses, kind = vote.masses(), vote.number_kind()
+            held = np.flatnonzero(vote.numbers(kind))
+            if kinds[name] != "text" or name not in self.voted or not len(held):
+                continue
+            numbers, words = masses["integer"] + masses["real"], masses["text"]
+            shown = [number for text, _ in texts if math.isfinite(number := parse_number(text, {}))]
+            end = max([bounds_of(int(held[-1]), int(held[-1]))[0], *shown])
+            limits = sum(limits_among(texts, end).values())
+            if numbers > _FEW_NUMBERS * (numbers + words) and words - limits < FEW_TEXTS * (numbers + words):
+                kinds[name] = kind
+        return replace(self, kinds=kinds)
 
     def present(self, name: str) -> float:
         """About how many cells of a column are not missing, at least 1."""

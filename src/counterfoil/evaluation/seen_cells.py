@@ -19,7 +19,7 @@ from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import EXACT, Integer
 from counterfoil.schema.notation import dated, moment_of
-from counterfoil.schema.number_words import is_limit
+from counterfoil.schema.number_words import limit_of
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
@@ -85,7 +85,7 @@ class SeenCells:
     def _add_words(self, texts: Counter[str]) -> None:
         for text, count in texts.items():
             self._unread.clocks += count * (_CLOCK.fullmatch(text) is not None)
-            if is_limit(text):
+            if limit_of(text) is not None:
                 self._unread.limits[text] += count
             self._unread.words += count * is_missing_word(text)
 

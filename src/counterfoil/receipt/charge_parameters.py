@@ -29,7 +29,7 @@ NAMES: Mapping[str, frozenset[str]] = {
     "marginal_counts": frozenset({"cliques", "weights"}),
     "marginal_errors": frozenset({"cliques"}),
     "nearest_neighbor_histogram": frozenset({"candidates", "space"}),
-    "rest_of_texts": frozenset({"columns", "known", "longest"}),
+    "rest_of_texts": frozenset({"columns", "known", "longest", "numberless"}),
     "schema_placement": frozenset({"columns"}),
     "text_counts": frozenset({"columns", "longest"}),
     "teacher_votes": frozenset({"teachers", "teacher", "rows", "target", "classes", "inputs"}),

@@ -88,6 +88,7 @@ class DiscoveredColumn:
         zeros_vary: whether integers with leading zeros show that no number of digits describes.
         unpadded: of integers with `digits`, whether some surely have fewer and no leading zeros, as 7 beside 007.
         zeros_hidden: about how many numbers with leading zeros the noise may hide.
+        words: of a column of numbers, texts that are none and that showed, with about how many cells hold them.
     """
 
     name: str
@@ -127,6 +128,7 @@ class DiscoveredColumn:
     zeros_vary: bool = False
     unpadded: bool = False
     zeros_hidden: float = 0.0
+    words: tuple[tuple[str, int], ...] = ()
 
     @property
     def unknown(self) -> bool:

@@ -7,14 +7,17 @@ hold the word again. The column's facts say which number, and the number is what
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.schema.plain_arrays import array_of
+from counterfoil.schema.unit import bare, unit_of
 
 NumberWords = tuple[tuple[str, float], ...]
 """Each word with its number. Of several words for one number the first is written."""
@@ -27,28 +30,56 @@ _AND_MORE = re.compile(
 )
 
 
-def is_limit(text: str) -> bool:
-    """Whether a text is a number with a sign or a word for all beyond it, such as 90+ and <0.5."""
-    return any(pattern.fullmatch(text) for pattern in (_BELOW, _ABOVE, _AND_MORE))
+_WRITTEN = re.compile(r"[+-]?[\d.,'\u2019\s]*\d[\d.,'\u2019\s]*([eE][+-]?\d+)?")
 
 
-def advised(limits: Iterable[str]) -> dict[str, float]:
-    """Limits with a number that each may stand for: 90 for 90+, and below <0.5 half of it, with no more digits, 0.2.
+def is_written_number(text: str) -> bool:
+    """Whether a text is a number with any decimal sign, separators and unit that columns of numbers may have."""
+    if _WRITTEN.fullmatch(text):
+        return True
+    return bool(unit := unit_of(text)) and _WRITTEN.fullmatch(bare(text, unit)) is not None
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A text that stands for all numbers beyond one.
 
     Args:
-        limits: texts that are some (`is_limit`).
+        number: beyond which they lie.
+        decimals: with how many digits after the point it is written.
+        below: whether they lie below, as those of <0.5 do.
+        signed: whether a sign such as < or > says so: 2+ may be a mark as well.
     """
-    return {text: _number_of(text) for text in limits}
+
+    number: float
+    decimals: int
+    below: bool
+    signed: bool
+
+    def stand_in(self, decimals: int | None = None) -> float:
+        """A number for all of them: the limit itself, and below one half of it, rounded down.
+
+        Args:
+            decimals: digits after the point that the number may have; as many as the limit where None.
+        """
+        units = 10 ** (self.decimals if decimals is None else decimals)
+        number = math.floor(self.number * units / (2 if self.below else 1) + 1e-9) / units
+        return int(number) if number.is_integer() else number
 
 
-def _number_of(limit: str) -> float:
-    below = _BELOW.fullmatch(limit)
-    found = below or _ABOVE.fullmatch(limit) or _AND_MORE.fullmatch(limit)
-    assert found is not None, "it is a limit"
-    decimals = (found[2] or "")[1:]
-    units = 10 ** len(decimals)
-    number = int(found[1] + decimals) // 2 / units if below else int(found[1] + decimals) / units
-    return int(number) if number.is_integer() else number
+def limit_of(text: str) -> Limit | None:
+    """What a text such as 90+, 100 or more, >200 or <0.5 says; None for others."""
+    below = _BELOW.fullmatch(text)
+    signed = below or _ABOVE.fullmatch(text)
+    if (found := signed or _AND_MORE.fullmatch(text)) is None:
+        return None
+    number = float(f"{found[1]}{(found[2] or '').replace(',', '.')}")
+    return Limit(number, len((found[2] or "")[1:]), below is not None, signed is not None)
+
+
+def advised(limits: Iterable[str], decimals: int | None = None) -> dict[str, float]:
+    """Limits with the number that may stand for each (`Limit.stand_in`): 90 for 90+, and 0.2 for <0.5."""
+    return {text: found.stand_in(decimals) for text in limits if (found := limit_of(text)) is not None}
 
 
 def readings(words: NumberWords) -> dict[str, float]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from counterfoil.curator.sources.file_source import connection, explained, failures
 from counterfoil.curator.sources.source import unreadable
 from counterfoil.noise.open_domain_gaussian import parts_of_a_cell
+from counterfoil.schema.number_words import is_written_number
 from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.values import Values, texts_of
 from counterfoil.scratch.scratch_folder import scratch_folder
@@ -45,15 +46,19 @@ class Wanted:
         longest: texts of more letters are left out.
         known: pairs of a column and a text that are left out. Where it is not None, each row counts in parts: the
             fewer of its texts are left, the more each of them counts (`parts_of_a_cell`). Else each text counts as 1.
+        numberless: columns of which numbers are left out, in whatever notation (`number_words.is_written_number`).
     """
 
     longest: int
     known: frozenset[tuple[str, str]] | None = None
+    numberless: frozenset[str] = frozenset()
 
     def marks(self, name: str, texts: Sequence[str]) -> np.ndarray:
         """bool [n + 1]: which texts of a column count; the last one stands for no text."""
         known = self.known or frozenset()
         counts = [bool(text) and len(text) <= self.longest and (name, text) not in known for text in texts]
+        if name in self.numberless:
+            counts = [counted and not is_written_number(text) for counted, text in zip(counts, texts, strict=True)]
         return np.array([*counts, False])
 
 

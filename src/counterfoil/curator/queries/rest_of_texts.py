@@ -29,8 +29,9 @@ class RestOfTexts(TextCounts):
     Formal guarantee: take the infinite vector with a number for each pair of a column and a text, nearly all of them 0.
     A record with a text that is not known in k of the d columns adds w = floor(`PARTS` sqrt(d / k)) to the number of
     each, and nothing where k is 0. What is known is public, and k depends on nothing but the record and what is known;
-    its texts are canonical, not empty and at most `LONGEST` long, as for `TextCounts`. As k w**2 is at most
-    `PARTS`**2 d, adding or removing the record moves the vector by at most `PARTS` sqrt(d) in l2 norm, which is
+    its texts are canonical, not empty and at most `LONGEST` long, as for `TextCounts`. Of the columns in `numberless`
+    texts that are numbers count for no record, as if they were known, which depends on the text alone. As k w**2 is at
+    most `PARTS`**2 d, adding or removing the record moves the vector by at most `PARTS` sqrt(d) in l2 norm, which is
     attained at k = d. Replacing it moves the vector by a - b, where neither has a negative entry, so that
     the square of its norm is at most that of a plus that of b: sqrt(2 d) `PARTS`, attained by records without a text in
     common. A unit of several rows moves it by at most as many times as much, as each row is a step of one record. As k
@@ -40,6 +41,7 @@ class RestOfTexts(TextCounts):
     Args:
         columns: those that are asked about; none twice.
         known: pairs of one of these columns and a text, which earlier answers released.
+        numberless: those of these columns of which numbers are left out, so that words among them are counted.
     """
 
     name: ClassVar[str] = "rest_of_texts"
@@ -49,11 +51,14 @@ class RestOfTexts(TextCounts):
     )
 
     known: tuple[tuple[str, str], ...] = ()
+    numberless: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not {column for column, _ in self.known} <= set(self.columns):
             raise ValueError("`known` must hold texts of `columns`.")
+        if not set(self.numberless) <= set(self.columns):
+            raise ValueError("`numberless` must hold some of `columns`.")
 
     def l2_sensitivity(self, relation: NeighboringRelation) -> float:
         """The most that one record changes the parts of all texts in l2 norm."""
@@ -61,10 +66,11 @@ class RestOfTexts(TextCounts):
 
     def tallied(self, records: Records) -> Iterator[Tallied]:
         """The texts that are left with their exact parts, part by part of the list."""
-        yield from records.tally(self.columns, Wanted(LONGEST, frozenset(self.known)))
+        yield from records.tally(self.columns, Wanted(LONGEST, frozenset(self.known), frozenset(self.numberless)))
 
     def describe(self) -> dict[str, Any]:
-        return {"columns": list(self.columns), "known": len(self.known), "longest": LONGEST}
+        words = {"numberless": list(self.numberless)} if self.numberless else {}
+        return {"columns": list(self.columns), "known": len(self.known), "longest": LONGEST} | words
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:

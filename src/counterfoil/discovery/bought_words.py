@@ -1,0 +1,63 @@
+"""The words of a bought column of numbers, such as 90+ and <0.5, and the number that each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from counterfoil.discovery.bought_facts import Facts, can_be_listed
+from counterfoil.discovery.limits import limits_among
+from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.number_words import advised, limit_of
+
+_WHY = "bought: frequent beside its numbers; correct the number of a word where other cells hold it"
+
+
+def _limits(column: DiscoveredColumn) -> dict[str, int]:
+    """Those words of a column of numbers that are limits, with about how many cells hold each."""
+    words = [(text, count) for text, count in column.words if can_be_listed(text)]
+    return limits_among(words, column.upper if column.upper is not None else 0.0)
+
+
+def words_beside(column: DiscoveredColumn) -> list[str]:
+    """Its other words, which stand for no number: "refused" is one."""
+    return [text for text, _ in column.words if limit_of(text) is None and can_be_listed(text)]
+
+
+def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict[str, int | float]:
+    """The number that each limit stands for: with no more digits than the column, within bounds that are stated."""
+    if "words" in given or "between" in given:
+        return {}
+    decimals = 0 if column.kind == "integer" else given.get("decimals", column.decimals)
+    result: dict[str, int | float] = {}
+    for text, number in advised(_limits(column), decimals).items():
+        if given.get("lower", number) <= number <= given.get("upper", number):
+            result[text] = int(number) if column.kind == "integer" else float(number)
+    return result
+
+
+def stretched(
+    bounds: tuple[float, float], found: float, words: Mapping[str, float], given: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Bounds that hold the numbers of words; the upper one is that of the last word where no number shows beyond it.
+
+    Args:
+        bounds: rounded outwards.
+        found: where numbers end, as the answers say.
+        words: with their numbers.
+        given: facts that stand already; stated bounds stay.
+    """
+    if not words:
+        return bounds
+    low, high = bounds
+    last = max(words.values())
+    if "lower" not in given:
+        low = min(low, *words.values())
+    if "upper" not in given:
+        high = last if found <= last else high
+    return low, high
+
+
+def words_facts(words: Mapping[str, float]) -> Facts:
+    """What the schema says of them."""
+    return {"words": (dict(words), _WHY)} if words else {}

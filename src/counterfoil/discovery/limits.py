@@ -1,0 +1,30 @@
+"""Which words among the numbers of a column are limits, such as 90+ and <0.5: a rule for what a purchase showed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from counterfoil.schema.number_words import limit_of
+
+_SMALL = 10
+"""Numbers below it are often marks, which may have a plus: none may lie beyond one that is a limit."""
+
+_BEYOND = 1.1
+"""Times a larger limit to which the noise may move the end of numbers that end there."""
+
+
+def limits_among(texts: Iterable[tuple[str, int]], end: float) -> dict[str, int]:
+    """Those texts that are limits, with about how many cells hold each.
+
+    Ages that are cut off end at one number, 90+. Where several texts have a plus, or numbers lie beyond one that has,
+    they are marks, of which 2 and 2+ differ.
+
+    Args:
+        texts: with about how many cells hold each.
+        end: of the numbers of the column, about.
+    """
+    found = {text: (count, limit) for text, count in texts if (limit := limit_of(text)) is not None}
+    plus = {limit.number for _, limit in found.values() if not limit.signed}
+    last = max(plus, default=0.0)
+    ends_there = len(plus) == 1 and end <= last * (1 if last < _SMALL else _BEYOND)
+    return {text: count for text, (count, limit) in found.items() if limit.signed or ends_there}

@@ -1,0 +1,111 @@
+"""A purchase of numbers with words among them: 90+, <0.5, refused."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterfoil.accounting.budget import Budget
+from counterfoil.discovery.bought_columns import bought_column
+from counterfoil.discovery.discover import discover
+from counterfoil.discovery.limits import limits_among
+from counterfoil.schema.discovered import DiscoveredColumn
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+ROWS = 8000
+EPSILON = 8.0
+"""At which noise hides nothing here: what is told apart holds 300 rows and more."""
+
+
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    age, crp = rng.triangular(0, 40, 100, ROWS).astype(int), rng.gamma(0.7, 3.0, ROWS).round(1)
+    children, score = rng.poisson(1.5, ROWS), rng.integers(0, 101, ROWS)
+    return pd.DataFrame(
+        {
+            "age": np.where(age < 85, age.astype(str), "85+"),
+            "crp": np.where(crp >= 0.5, crp.astype(str), "<0.5"),
+            "children": np.where(children < 3, children.astype(str), "3+"),
+            "score": np.where(rng.random(ROWS) < 0.06, "refused", score.astype(str)),
+            "mark": rng.choice(["1", "2", "2+", "3", "4"], ROWS),
+            "plain": rng.integers(0, 50, ROWS).astype(str),
+        }
+    )
+
+
+@cache
+def found() -> dict[str, DiscoveredColumn]:
+    """Of a file, whose texts may be numbers; those of a frame are texts."""
+    with tempfile.TemporaryDirectory() as folder:
+        table().to_csv(path := Path(folder) / "people.csv", index=False)
+        discovered, curator = discover(path, budget=Budget(EPSILON, 1e-9), seed=3)
+        curator.close()
+    return {column.name: column for column in discovered.columns}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words", "upper"),
+    [("age", "integer", {"85+": 85}, 85), ("crp", "real", {"<0.5": 0.2}, None), ("children", "integer", {"3+": 3}, 3)],
+)
+def test_limits_among_numbers_are_words(name: str, kind: str, words: dict[str, float], upper: float | None) -> None:
+    """85+ is in a twentieth of the cells, <0.5 in three in ten, of a column that would be one of texts else."""
+    column, cells = found()[name], table()[name]
+    facts = {key: fact for key, (fact, _) in bought_column(column).facts.items()}
+    assert (facts["kind"], facts["words"]) == (kind, words)
+    assert upper is None or facts["upper"] == upper
+    for word, count in column.words:
+        assert abs(count - (cells == word).sum()) < 60
+    assert "read as missing" not in str(bought_column(column).facts)
+
+
+def test_a_word_that_is_no_limit_stands_for_missing() -> None:
+    facts = bought_column(found()["score"]).facts
+    assert facts["missing_values"][0] == ["refused"]
+    assert "words" not in facts
+    assert "texts, and are read as missing" in facts["kind"][1]
+
+
+def test_marks_with_a_plus_stay_categories() -> None:
+    assert set(bought_column(found()["mark"]).facts["values"][0]) == {"1", "2", "2+", "3", "4"}
+
+
+def test_numbers_without_words_are_what_they_were() -> None:
+    assert found()["plain"].words == ()
+    assert "words" not in bought_column(found()["plain"]).facts
+
+
+def test_stated_bounds_stand() -> None:
+    facts = bought_column(found()["age"], stated={"upper": 80}).facts
+    assert "words" not in facts, "85 lies beyond"
+    assert "texts, and are read as missing" in facts["kind"][1]
+    assert bought_column(found()["age"], stated={"upper": 120}).facts["words"][0] == {"85+": 85}
+
+
+def test_a_number_of_a_word_has_the_digits_of_its_column() -> None:
+    words = (("<0.05", 400), (">200", 300))
+    crp = replace(found()["crp"], words=words, upper=150.0)
+    for decimals, numbers in ((1, {"<0.05": 0.0, ">200": 200.0}), (3, {"<0.05": 0.025, ">200": 200.0})):
+        facts = bought_column(replace(crp, decimals=decimals)).facts
+        assert facts["words"][0] == numbers
+        assert (facts["lower"][0], facts["upper"][0]) == (0.0, 200.0)
+
+
+@pytest.mark.parametrize(
+    ("texts", "end", "limits"),
+    [
+        ({"90+": 9, "refused": 5}, 89, {"90+"}),
+        ({"90+": 9}, 95, {"90+"}),
+        ({"90+": 9}, 120, set()),
+        ({"2+": 9}, 4, set()),
+        ({"2+": 9, "3+": 9}, 3, set()),
+        ({"<5": 9, "<0.5": 9, ">1000": 3}, 5000, {"<5", "<0.5", ">1000"}),
+    ],
+)
+def test_marks_are_told_from_limits(texts: dict[str, int], end: float, limits: set[str]) -> None:
+    assert set(limits_among(texts.items(), end)) == limits
