@@ -30,7 +30,7 @@ _AND_MORE = re.compile(
 )
 
 
-_WRITTEN = re.compile(r"[+-]?[\d.,'\u2019\s]*\d[\d.,'\u2019\s]*([eE][+-]?\d+)?")
+_WRITTEN = re.compile(r"[+-]?[.,'\u2019\s]*\d[\d.,'\u2019\s]*([eE][+-]?\d+)?")
 
 
 def is_written_number(text: str) -> bool:

@@ -22,6 +22,7 @@ from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.number_words import NumberWords, with_numbers
 from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.real_grid import ROUNDING, RealGrid, grid_of, labels_between
+from counterfoil.schema.real_points import beside_bounds, with_words
 from counterfoil.schema.scale import CELLS, LINEAR, LOG, Scale, real_edges, scale_of
 
 _MOST_DECIMALS = 12
@@ -271,41 +272,10 @@ class Real(NumberColumn):
     @cached_property
     def _points(self) -> tuple[float, ...]:
         """The numbers with a code of their own: points, and those of words that share their bin with others."""
-        points = self._points_without_words
-        for number in with_numbers(points, self.words)[len(points) :]:
-            if self._shares_its_bin(number, points):
-                points = (*points, float(number))
-        return points
-
-    def _shares_its_bin(self, number: float, points: tuple[float, ...]) -> bool:
-        """Whether the bin of a number holds another one, that is no point, of so many decimals."""
-        if self._decimal_grid is None:
-            return True
-        place = min(int(np.searchsorted(self._edges, number, side="right")) - 1, self._n_intervals - 1)
-        low, high = self._edges[place : place + 2].tolist()
-        held = self._decimal_grid.count(low, high, closed=place == self._n_intervals - 1)
-        return held - sum(low <= point <= high for point in points) > 1
-
-    @property
-    def _points_without_words(self) -> tuple[float, ...]:
-        """The declared points, and without bins the bounds and 0.
-
-        A bound or 0 is none where its cell would hold no other number of so many decimals, nor one with more decimals.
-        """
-        if not self._is_fine:
-            return self.points
-        proposed = [float(self.lower), *([0.0] if self.lower < 0 < self.upper else []), float(self.upper)]
-        points = [point for point in proposed if point not in self.points]
-        if self.decimals is None or self.upper in self.points:
-            return (*self.points, *points)
-        step = 10.0**-self.decimals
-        following = self._edges[np.searchsorted(self._edges, points[:-1], side="right")].tolist()
-        last = float(self._edges[-2])
-        kept = [point for point, end in zip(points[:-1], following, strict=True) if end - point > 1.5 * step]
-        kept += [point for point in points[-1:] if point - last > (1.5 if last in kept else 0.5) * step]
-        assert self._decimal_grid is not None
-        first, end = self._decimal_grid.ends
-        return (*self.points, *(point for point in kept if first <= point <= end))
+        points = self.points
+        if self._is_fine:
+            points = beside_bounds(self.points, self.bounds, self._edges, self._decimal_grid)
+        return with_words(points, self.words, self._edges, self._decimal_grid)
 
     @cached_property
     def _order(self) -> np.ndarray:
