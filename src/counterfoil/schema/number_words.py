@@ -22,14 +22,12 @@ from counterfoil.schema.unit import bare, unit_of
 NumberWords = tuple[tuple[str, float], ...]
 """Each word with its number. Of several words for one number the first is written."""
 
-_NUMBER = r"(\d+)([.,]\d+)?"
+_NUMBER = r"(\d{1,15})([.,]\d{1,12})?"
 _BELOW = re.compile(rf"[<≤]=?\s*{_NUMBER}")
 _ABOVE = re.compile(rf"[>≥]=?\s*{_NUMBER}")
 _AND_MORE = re.compile(
     rf"{_NUMBER}\s*(\+|(or|and)\s(more|over|above|older)|(und|oder)\s(mehr|älter)|(et|ou)\s(plus|\+))"
 )
-
-
 _WRITTEN = re.compile(r"[+-]?[.,'\u2019\s]*\d[\d.,'\u2019\s]*([eE][+-]?\d+)?")
 
 
