@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import stat
 from collections.abc import Callable
@@ -128,6 +129,37 @@ def test_the_readme_says_how_spreadsheets_open_a_csv_file(office: Office) -> Non
     assert office.synth("--out", "comma/", "--format", "csv", method="mst").status == 0
     said = "as UTF-8 with semicolons between cells and commas in numbers; a spreadsheet"
     assert said in " ".join(Path("comma/README.md").read_text().split())
+
+
+def test_the_readme_says_how_conclusions_are_drawn_and_what_is_made_up_within_bins(office: Office) -> None:
+    """Whoever is given the folder has nothing else, and takes rows for records, and ages for ages."""
+    seeded = ["--seed", "1", "--not-private"]
+    assert office.synth("--out", "out/", "--workload", "2", *seeded, method="direct").status == 0
+    text = Path("out/README.md").read_text()
+    words = " ".join(text.split())
+    assert "A test or an interval from the synthetic rows alone takes noise for truth." in words
+    columns = iter(["age", "sex", "income", "sex", "sex", "income"])
+    for asked in re.findall(r"^counterfoil (infer FOLDER .*)$", text, re.MULTILINE):
+        filled = re.sub("COLUMN", lambda _: next(columns), asked).replace("FOLDER", "out").replace("VALUE", "low")
+        ended = office.run(*shlex.split(filled))
+        assert ended.status == 0, (filled, ended.err)
+    assert next(columns, None) is None
+    with Path("out/noisy_tables/one_way.csv").open(newline="") as file:
+        bins = sum(row["column"] == "age" and ".." in row["value"] for row in csv.DictReader(file))
+    assert bins
+    assert f"Counted in bins were age ({bins})" in words
+    assert "sex (" not in words
+
+
+def test_the_readme_of_points_names_no_intervals(office: Office) -> None:
+    Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))
+    Path("places.toml").write_text(POINTS)
+    asked = ["--schema", "places.toml", "--epsilon", "1", "--method", "measure-tree"]
+    assert office.run("synth", "places.csv", *asked, "--out", "out/").status == 0
+    words = " ".join(Path("out/README.md").read_text().split())
+    assert "The receipt records no noisy counts that counterfoil infer could make intervals of" in words
+    assert "counterfoil infer FOLDER" not in words
+    assert "Counted in bins" not in words
 
 
 def test_the_readme_says_which_values_pandas_takes_for_missing(office: Office) -> None:

@@ -10,10 +10,13 @@ from typing import Any
 from counterfoil.listing import first_few
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
+from counterfoil.receipt.conclusions import INTERVALS, NO_INTERVALS, ROWS_ALONE
 from counterfoil.receipt.relations_kept import noisy_looks, pairs_counted_well, pairs_left_out, three_columns
 from counterfoil.receipt.text import cost_sentences, good_for, protection_sentences, warning_sentences
 from counterfoil.schema import Schema
 from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
+from counterfoil.schema.derived import Derived
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.number import NumberColumn
@@ -79,6 +82,8 @@ def readme_text(contents: Contents) -> str:
         _listed(_kept(contents)),
         "## What was not kept",
         _listed(_not_kept(contents)),
+        "## How to draw conclusions",
+        *_conclusions(contents),
         "## What it cost",
         *(_wrapped(plain(sentence, most=2000)) for sentence in protection_sentences(document)),
         *(_wrapped(plain(sentence, most=2000)) for sentence in cost_sentences(document)),
@@ -101,6 +106,13 @@ _CHECK = """\
   table, the noisy counts and the data dictionary with it, and names what nobody vouches for.
 - With `--key KEY.pub`, the public key of whoever made the release, which you have from them and not from here, it says
   whether they signed the receipt; with `--ledger` its maker compares it with their own record."""
+
+_ASKED = """\
+```sh
+counterfoil infer FOLDER mean COLUMN --by COLUMN
+counterfoil infer FOLDER proportion "COLUMN == 'VALUE'" --by COLUMN
+counterfoil infer FOLDER chi2 COLUMN COLUMN
+```"""
 
 
 def _lead(contents: Contents) -> str:
@@ -178,6 +190,7 @@ _AS_CSV = (
 _COMMAS = " and commas in numbers"
 _AS_TEXT = "They are here too, and `pandas.read_csv` drops the zeros unless `dtype` says `str`"
 _MOST_LOST = 4
+_MOST_BINNED = 20
 _MISSING_IN_PANDAS = frozenset(
     (
         *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -228,12 +241,38 @@ def _not_kept(contents: Contents) -> Iterator[str]:
             "Relations among two or more columns that were not counted together: they hold only as far as they follow "
             "from what was counted."
         )
+    listed = f", which `{ONE_WAY}` lists" if noisy is not None and noisy.columns else ""
+    if contents.model != "points" and (binned := [one for one in map(_in_bins, schema.columns) if one]):
+        yield (
+            "Where numbers and dates lie within the bins in which they were counted: there they are spread by "
+            f"assumption. Counted in bins were {first_few(binned, _MOST_BINNED)}{listed}."
+        )
     yield from filter(None, (pairs_left_out(contents.document), three_columns(contents.document)))
     yield "Exact counts: those of rare values and of small groups may be mostly noise."
     if noisy is not None and noisy.left_out:
         yield f"In `{PAIRS}`, {noisy.left_out:,} pairs that were counted and are too large to be listed."
     if contents.document.get("answers", {}).get("left_out"):
         yield f"On the receipt, {contents.document['answers']['left_out']:,} counted tables that are too large for it."
+
+
+def _in_bins(column: Column | Identifier | Derived) -> str:
+    """How many bins a column of numbers or dates has, after its name; empty where each value has its own code."""
+    if not isinstance(column, Column) or column.spans is None:
+        return ""
+    bins = sum(".." in label for label in column.labels)
+    return f"{plain(column.name, most=40)} ({bins:,})" if bins else ""
+
+
+def _conclusions(contents: Contents) -> Iterator[str]:
+    """How somebody who has the folder alone draws conclusions about the real table, for whom rows look like records."""
+    yield _wrapped(f"{ROWS_ALONE} More rows make it narrower, and not truer.")
+    if "answers" not in contents.document:
+        yield _wrapped(NO_INTERVALS)
+        return
+    yield _wrapped(
+        f"{INTERVALS} It refuses what nothing was measured of. From outside of this folder, with its name, for example:"
+    )
+    yield _ASKED
 
 
 def _warnings(document: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from counterfoil.pictures.column_bars import share_text
 from counterfoil.pictures.labels import short
+from counterfoil.receipt.conclusions import INTERVALS, NO_INTERVALS, ROWS_ALONE
 from counterfoil.receipt.relations_kept import noisy_looks, pairs_left_out, three_columns
 from counterfoil.receipt.schema_check import warnings_by_column
 from counterfoil.report.column_view import column_views
@@ -23,22 +24,12 @@ _NOISY_COLUMN = 0.1
 _STRONG = 0.2
 
 
-_INTERVALS = (
-    "Conclusions about the real table need intervals that count the noise: counterfoil infer computes them from the "
-    "receipt."
-)
-_NO_INTERVALS = (
-    "The receipt records no noisy counts that counterfoil infer could make intervals of: it does not say how far a "
-    "number that is computed from these rows may be off."
-)
-
-
 def uses(facts: ReleaseFacts) -> Section:
     """What the release tells, and how conclusions are drawn from it."""
     found = [*_columns_that_hold(facts), *_relations_that_hold(facts)]
     paragraphs = (
-        _INTERVALS if facts.answers is not None else _NO_INTERVALS,
-        "A test or an interval from the synthetic rows alone takes noise for truth.",
+        INTERVALS if facts.answers is not None else NO_INTERVALS,
+        ROWS_ALONE,
         *filter(None, [pairs_left_out(facts.receipt.document), three_columns(facts.receipt.document)]),
     )
     lead = "By its own numbers, it tells:" if found else ""
