@@ -294,6 +294,23 @@ def test_a_trained_method_is_not_said_to_have_trained_nothing(known: dict[str, d
     assert "A model was trained on the records" in " ".join(dossier_text(document).split())
 
 
+def test_a_run_of_many_steps_is_not_said_to_be_one_question(known: dict[str, dict[str, Any]]) -> None:
+    """One charge pays for all steps: "once, by subsampled discrete gaussian" stood for 500 noisy gradients."""
+    document = json.loads(json.dumps(known["replace"]))
+    steps = {"noise_multiplier": 19.2, "sampling_probability": 0.2, "steps": 500}
+    document["charges"][0] |= {
+        "query": "loss_gradient",
+        "noise": {"kind": "subsampled_discrete_gaussian", "scale": 1e6, **steps},
+        "event": {"kind": "subsampled_gaussian", **steps},
+    }
+    mechanisms = registry_entry(document, NONPROFIT)["deployment"]["implementation"]["mechanisms"]
+    said = "500 steps, each on a fresh random batch of at most 0.2 of each group; the noise of a step is 19.2 times"
+    assert said in mechanisms
+    assert said in " ".join(dossier_text(document).split())
+    assert "loss_gradient" in mechanisms
+    assert "once, by subsampled" not in mechanisms
+
+
 def test_hostile_texts_stay_texts_in_a_dossier(known: dict[str, dict[str, Any]]) -> None:
     text = dossier_text(known["pure"] | {"source": "<script>\n# x\x1b[31m", "warnings": ["[a](javascript:b)"]})
     assert "<script" not in text

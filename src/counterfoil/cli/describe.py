@@ -27,6 +27,9 @@ def describe(release: KeptRelease, json: Json = False) -> None:
         f"{budget['epsilon']:g}, delta {budget['delta']:g}."
     )
     terminal.show(_table(found))
+    if any(one.missing for one in found):
+        terminal.say("Shares, means and quantiles are of the values that are not missing, of which")
+        terminal.say("there are fewer than rows; `infer` and the report count shares of all records.")
     terminal.say("Off by: the share of records that may be in other codes of the column")
     terminal.say("than these, at most, with probability 95%. It bounds no mean: a few records in")
     terminal.say("a far tail can move that by more. See `infer` for means with intervals.")

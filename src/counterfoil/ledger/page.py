@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.inert import inert
+from counterfoil.ledger.sum_text import left_text, spent_text
 from counterfoil.pictures.notebook_table import notebook_line, notebook_page, notebook_table
 
 if TYPE_CHECKING:
@@ -39,10 +40,7 @@ def ledger_text(ledger: Ledger) -> str:
 
 def ledger_html(ledger: Ledger) -> str:
     """The page for a notebook: the sums, the latest releases, and the looks."""
-    sums = [
-        (name, f"{amount.epsilon:.6g}", f"{amount.delta:.3g}")
-        for name, amount in (("total", ledger.total), ("spent", ledger.spent()), ("left", ledger.left()))
-    ]
+    sums = _sums(ledger)
     latest = _release_rows(ledger.releases())
     parts = [notebook_table(("", "epsilon", "delta"), sums)]
     if len(latest) > 1:
@@ -103,10 +101,7 @@ def _counted(ledger: Ledger) -> str:
     lines += [
         f"  until {place.until[:10]} at {inert(place.source.location)}" for place in reversed(ledger.former_places())
     ]
-    sums = [
-        (name, f"{amount.epsilon:.6g}", f"{amount.delta:.3g}")
-        for name, amount in (("total", ledger.total), ("spent", ledger.spent()), ("left", ledger.left()))
-    ]
+    sums = _sums(ledger)
     lines += _columns([("", "epsilon", "delta"), *sums], right=(1,))
     releases = ledger.releases()
     if not releases:
@@ -206,6 +201,16 @@ def _columns(rows: Sequence[tuple[str, ...]], *, right: Sequence[int]) -> list[s
 def _wrapped(text: str, indent: str, *, hanging: bool = True) -> list[str]:
     after = indent + "  " if hanging else indent
     return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False)
+
+
+def _sums(ledger: Ledger) -> list[tuple[str, str, str]]:
+    """What there is in all, what was spent of it, and what is left."""
+    stated = (
+        ("total", ledger.total, left_text),
+        ("spent", ledger.spent(), spent_text),
+        ("left", ledger.left(), left_text),
+    )
+    return [(name, text(amount.epsilon), text(amount.delta)) for name, amount, text in stated]
 
 
 def _plain(amount: Amount) -> dict[str, float | None]:

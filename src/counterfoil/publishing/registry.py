@@ -23,7 +23,9 @@ from counterfoil.receipt.text import (
     WITHOUT_LEDGER,
     cost_sentences,
     good_for,
+    is_run,
     protection_sentences,
+    steps_of,
     warning_sentences,
 )
 from counterfoil.schema.bought import Bought
@@ -369,11 +371,11 @@ def mechanism_sentences(document: Mapping[str, Any], purchase: Mapping[str, Any]
 
 def _questions(document: Mapping[str, Any]) -> Iterator[str]:
     known = shipped_queries()
-    found: dict[tuple[str, str], int] = {}
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for charge in document["charges"]:
-        key = (charge["query"], charge["noise"]["kind"])
-        found[key] = found.get(key, 0) + 1
-    for (query, noise), times in found.items():
+        found.setdefault((charge["query"], charge["noise"]["kind"]), []).append(charge)
+    for (query, noise), charges in found.items():
         asked = known[query].question if query in known else "a noisy statistic"
-        often = "once" if times == 1 else f"{times} times"
+        often = "once" if len(charges) == 1 else f"{len(charges)} times"
+        often = steps_of(charges) if is_run(charges) else often
         yield f"{query} ({asked}), {often}, by {noise.replace('_', ' ')}."

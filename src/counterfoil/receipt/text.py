@@ -266,15 +266,20 @@ def _asked(document: Mapping[str, Any]) -> Iterator[str]:
         low, high = (f"{scale:,.0f}" if scale >= 100 else f"{scale:.3g}" for scale in (min(scales), max(scales)))
         share = f", {costs[query] / whole:.0%} of the cost" if whole else ""
         times = "once" if len(charges) == 1 else f"{len(charges)} times"
-        if all(charge["event"]["kind"] == "subsampled_gaussian" for charge in charges):
-            yield f"{query}: {_question_of(query)}; {_run(charges)}."
+        if is_run(charges):
+            yield f"{query}: {_question_of(query)}; {steps_of(charges)}."
             continue
         spread = low if low == high else f"{low} to {high}"
         counts = ", where a record counts at most 1" if max(map(max, units)) > 1 else ""
         yield f"{query}, {times}{share}: {_question_of(query)}; scale of the noise {spread}{counts}."
 
 
-def _run(charges: Sequence[Mapping[str, Any]]) -> str:
+def is_run(charges: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether these charges are for the steps of a training run, of which one has as many as it says."""
+    return all(charge["event"]["kind"] == "subsampled_gaussian" for charge in charges)
+
+
+def steps_of(charges: Sequence[Mapping[str, Any]]) -> str:
     """What the steps of a training run read, and how much noise they got."""
     steps = sum(charge["event"]["steps"] for charge in charges)
     # Parts of one run have the same; others are described by the largest batches and the smallest noise.

@@ -13,6 +13,7 @@ from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.rest_of_budget import RestOfBudget
 from counterfoil.accounting.trade_off import TradeOff, trade_off
 from counterfoil.curator.queries.registry import shipped_queries
+from counterfoil.ledger.sum_text import left_text, spent_text
 from counterfoil.pictures.budget_parts import budget_bars, percent
 from counterfoil.pictures.ledger_timeline import spent_over_time
 from counterfoil.pictures.svg import render
@@ -229,8 +230,9 @@ def _told(ledger: Ledger, releases: int, looks: list[str], here: bool) -> Iterat
     spent, left = ledger.spent(), ledger.left()
     yield f"{releases:,} {'release' if releases == 1 else 'releases'} of the table so far."
     yield (
-        f"Of epsilon {ledger.total.epsilon:g} and delta {ledger.total.delta:g}, {spent.epsilon:.6g} and "
-        f"{spent.delta:.3g} are spent; {left.epsilon:.6g} and {left.delta:.3g} are left."
+        f"Of epsilon {ledger.total.epsilon:g} and delta {ledger.total.delta:g}, "
+        f"{spent_text(spent.epsilon)} and {spent_text(spent.delta)} are spent; {left_text(left.epsilon)} and "
+        f"{left_text(left.delta)} are left."
     )
     if here:
         yield "The ring is this release."
