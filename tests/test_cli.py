@@ -267,6 +267,19 @@ def test_a_tampered_receipt_ends_with_status_one(office: Office) -> None:
     assert office.run("receipt", "verify", receipt, "--json").document["holds"] is False
 
 
+def test_line_ends_that_git_changed_are_said_to_be_that(office: Office) -> None:
+    """A recipient on Windows takes a checkout of the release for a forgery."""
+    assert office.synth("--out", "s.csv").status == 0
+    table = Path("s.csv").read_bytes()
+    said = "by line ends alone"
+    for written, expected in ((table.replace(b"\n", b"\r\n"), True), (table.replace(b"\n", b"\r\n") + b"\r", False)):
+        Path("s.csv").write_bytes(written)
+        checked = office.run("receipt", "verify", "s.receipt.json")
+        assert checked.status == 1
+        assert (said in " ".join(checked.out.split())) is expected
+        assert (said in office.run("infer", "s.csv", "mean", "age").err) is expected
+
+
 def test_a_changed_table_is_noticed_beside_its_receipt(office: Office) -> None:
     assert office.synth("--out", "s.csv").status == 0
     Path("s.csv").write_text(Path("s.csv").read_text() + '"male",1,"low"\n')

@@ -17,6 +17,8 @@ from counterfoil.kept_files import require_replaceable
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_BLOCK = 1 << 20
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
@@ -75,6 +77,25 @@ def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_differs(path: Path, *expected: str) -> str:
+    """A sentence on a file whose SHA-256 is none of `expected`, which says where line ends alone were changed."""
+    written = hashlib.sha256()
+    with path.open("rb") as file:
+        kept = b""
+        while block := file.read(_BLOCK):
+            # The two bytes of a line end may lie in two blocks.
+            text = kept + block
+            kept = b"\r" if text.endswith(b"\r") else b""
+            written.update(text.removesuffix(kept).replace(b"\r\n", b"\n"))
+        written.update(kept)
+    if written.hexdigest() not in expected:
+        return "its SHA-256 differs."
+    return (
+        "its SHA-256 differs, by line ends alone, which git, mail or an editor turns into those of Windows: copy it "
+        "again as a binary file (in git, `* -text` in .gitattributes)."
+    )
 
 
 def sha256_of_values(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:

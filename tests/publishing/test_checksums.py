@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from counterfoil import files
 from counterfoil.publishing.checksums import CHECKSUMS, checksum_problems, read_checksums, write_checksums
 
 
@@ -36,6 +37,18 @@ def test_the_usual_tool_reads_them(folder: Path) -> None:
     assert subprocess.run(check, cwd=folder, check=False, capture_output=True).returncode == 0
     (folder / "a.txt").write_text("c")
     assert subprocess.run(check, cwd=folder, check=False, capture_output=True).returncode == 1
+
+
+def test_line_ends_of_windows_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_BLOCK", 3)  # between the two bytes of an end
+    for text in ("ab\ncd\n", "a\nbcdef", "\n\n\n"):
+        (folder / "a.txt").write_bytes(text.encode())
+        write_checksums(folder)
+        assert list(checksum_problems(folder)) == []
+        (folder / "a.txt").write_bytes(text.replace("\n", "\r\n").encode())
+        assert "by line ends alone" in next(checksum_problems(folder))
+        (folder / "a.txt").write_bytes(text.replace("\n", "\r").encode())
+        assert "by line ends alone" not in next(checksum_problems(folder))
 
 
 def changed(folder: Path) -> None:

@@ -94,11 +94,11 @@ def require_named(outputs: list[dict[str, str]], synthetic: Path, receipt: Path)
         ValueError: when no file of the receipt has its SHA-256.
         OSError: when it can't be read.
     """
-    from counterfoil.files import sha256_of
+    from counterfoil.files import sha256_differs, sha256_of
 
-    digest = sha256_of(synthetic)
-    if digest not in {output["sha256"] for output in outputs}:
+    known = {output["sha256"] for output in outputs}
+    if sha256_of(synthetic) not in known:
         raise ValueError(
-            f"{synthetic} is not the table that {receipt} was made for: its SHA-256 differs. A certificate speaks of "
-            "the rows as they were released; give those."
+            f"{synthetic} is not the table that {receipt} was made for: {sha256_differs(synthetic, *known)} A "
+            "certificate speaks of the rows as they were released; give those."
         )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from counterfoil.files import sha256_of, write_text
+from counterfoil.files import sha256_differs, sha256_of, write_text
 
 CHECKSUMS = "checksums.txt"
 
@@ -80,7 +80,7 @@ def checksum_problems(folder: Path) -> Iterator[str]:
         elif path.is_symlink() or not path.is_file():
             yield f"{name} is not a plain file."
         elif sha256_of(path) != digest:
-            yield f"{name} is not the file that {CHECKSUMS} names: its SHA-256 differs."
+            yield f"{name} is not the file that {CHECKSUMS} names: {sha256_differs(path, digest)}"
 
 
 def _is_inside(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from counterfoil.files import sha256_of
+from counterfoil.files import sha256_differs, sha256_of
 
 _BLOCK = 1 << 22
 _QUOTE, _NEWLINE = ord('"'), ord("\n")
@@ -22,7 +22,7 @@ def output_problems(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
         if not path.is_file():
             continue
         if sha256_of(path) != output["sha256"]:
-            yield f"{output['file']} is not the file that the receipt was made for: its SHA-256 differs."
+            yield f"{output['file']} is not the file that the receipt was made for: {sha256_differs(path, output['sha256'])}"
             continue
         rows = rows_of(path)
         if rows is not None and rows != output["rows"]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from counterfoil.files import sha256_of
+from counterfoil.files import sha256_differs, sha256_of
 from counterfoil.receipt.beside import output_problems
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.receipt.stated_encoding import encoding_of_receipt
@@ -113,8 +113,9 @@ def require_receipts_table(path: Path, receipt: Receipt, *, remedy: str = "") ->
         ValueError: where the SHA-256 differs.
         OSError: when the table can't be read.
     """
-    if sha256_of(path) not in {output["sha256"] for output in receipt.document["outputs"]}:
-        differs = f"{path} is not the table that its receipt was made for: its SHA-256 differs."
+    known = {output["sha256"] for output in receipt.document["outputs"]}
+    if sha256_of(path) not in known:
+        differs = f"{path} is not the table that its receipt was made for: {sha256_differs(path, *known)}"
         raise ValueError(f"{differs} {remedy}".rstrip())
 
 
