@@ -22,7 +22,8 @@ def output_problems(document: Mapping[str, Any], folder: Path) -> Iterator[str]:
         if not path.is_file():
             continue
         if sha256_of(path) != output["sha256"]:
-            yield f"{output['file']} is not the file that the receipt was made for: {sha256_differs(path, output['sha256'])}"
+            differs = sha256_differs(path, output["sha256"])
+            yield f"{output['file']} is not the file that the receipt was made for: {differs}"
             continue
         rows = rows_of(path)
         if rows is not None and rows != output["rows"]:
