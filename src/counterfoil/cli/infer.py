@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,6 +95,7 @@ def infer(
     bought, covariance, correlation, pca and graph COLUMNS, ols TARGET PREDICTORS, risk TARGET [VALUE]; where losses
     were bought, m-estimate [TARGET].
     """
+    from counterfoil.inference.caveats import caveats
     from counterfoil.inference.evidence import Evidence
     from counterfoil.receipt.rows_used import rows_used
 
@@ -112,42 +113,23 @@ def infer(
             raise
         raise ValueError(inert(str(error))) from error
     show(terminal, found, misled)
-    changed = [
-        *_drawn_under(evidence),
-        *filter(None, [rows_used(evidence.receipt.document)]),
-        *_changed(
-            evidence.receipt.document,
-            # Models for a target are of all the other columns.
-            [*(evidence.schema.domain.attributes if wanted.of_all else ()), *(arguments or []), *([by] if by else [])],
-        ),
-    ]
+    asked = [*(arguments or []), *([by] if by else [])]
+    # Models for a target are of all the other columns.
+    changed = caveats(evidence, asked, of_all=wanted.of_all)
+    changed += filter(None, [rows_used(evidence.receipt.document)])
     for sentence in changed:
         terminal.alarm(filled(inert(f"WARNING: {sentence}"), subsequent_indent="  "))
     if not evidence.receipt.private:
         terminal.alarm("NOT PRIVATE: the noise came from a seed. DO NOT SHARE this release.")
     results = [one.to_json() for one in found] if isinstance(found, list) else found.to_json()
     naively = {"naive": [one.to_json() for one in misled]} if naive else {}
-    asked = {"release": str(release), "private": evidence.receipt.private, "kind": kind, "arguments": arguments or []}
-    terminal.document({**asked, "found": results, **naively, "warnings": changed})
-
-
-def _drawn_under(evidence: Evidence) -> list[str]:
-    """That answers are about the whole table, where the rows are only those that meet a condition."""
-    if evidence.conditional is None:
-        return []
-    return [
-        f"These rows were drawn where {evidence.conditional}. What is found is about all records of the table that was "
-        "copied, not about those that meet the condition."
-    ]
-
-
-def _changed(document: Mapping[str, Any], asked: Sequence[str]) -> list[str]:
-    """What the schema did to the cells of the columns that are asked about, which no interval counts."""
-    from counterfoil.receipt.schema_check import warnings_by_column
-
-    warned = warnings_by_column(document)
-    named = [name for name in warned if any(name in words for words in asked)]
-    return [f"No interval counts what the schema changed. {sentence}" for name in named for sentence in warned[name]]
+    question = {
+        "release": str(release),
+        "private": evidence.receipt.private,
+        "kind": kind,
+        "arguments": arguments or [],
+    }
+    terminal.document({**question, "found": results, **naively, "warnings": changed})
 
 
 def require_kind(kind: str, arguments: Sequence[str], given: dict[str, Any], *, release: Path) -> Kind:

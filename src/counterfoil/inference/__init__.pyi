@@ -1,5 +1,6 @@
 """The public names of `counterfoil.inference`, each from its home."""
 
+from counterfoil.inference.caveats import InferenceWarning as InferenceWarning
 from counterfoil.inference.contingency import chi2 as chi2
 from counterfoil.inference.covariances import correlation as correlation
 from counterfoil.inference.covariances import covariance as covariance

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.chosen_columns import chosen_among
 from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
@@ -25,6 +26,7 @@ _FEWEST_SIMULATIONS = 999
 _MOST_SIMULATED_CELLS = 100_000_000
 
 
+@with_caveats()
 def chi2(
     release: Any, one: str, other: str, *, seed: int = 0, simulations: int | None = None, level: float = 0.95
 ) -> Test:

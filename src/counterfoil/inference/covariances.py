@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.centered_moments import CenteredMoment, CovarianceMatrix, centered
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
@@ -30,6 +31,7 @@ _TRIED = 17
 """Correlations on either side of the estimate among which the outermost that it allows is sought."""
 
 
+@with_caveats()
 def covariance(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
     """The variances and covariances of columns, in their own units, of the records that have both.
 
@@ -106,6 +108,7 @@ def _sampling_variance(
     return max(second - least**2, 0.0) / part.records
 
 
+@with_caveats()
 def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
     """The correlations of columns that are never missing; each interval holds the r that the estimate allows.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.centered_moments import CovarianceMatrix
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
@@ -24,6 +25,7 @@ _BASIS = (
 )
 
 
+@with_caveats()
 def graph(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
     """The partial correlation of each pair of columns given the others, an edge where its interval excludes 0.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.moment_basis import Variable, scale_of
@@ -20,6 +21,7 @@ from counterfoil.inference.ratio import require_level
 from counterfoil.inference.related_rows import most_related, with_related
 
 
+@with_caveats()
 def ols(release: Any, target: str, predictors: Sequence[str], *, level: float = 0.95) -> list[Finding]:
     """The coefficients of the least-squares prediction of `target` by `predictors`, in the columns' own units.
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.features.feature_map import UNIT, FeatureMap
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.centered_moments import bernstein_norm, bernstein_of_units, products_of_units
 from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
@@ -27,6 +28,7 @@ from counterfoil.theory.excess_risk import UniformDeviation, excess_risk, unifor
 from counterfoil.theory.loss import LOGISTIC
 
 
+@with_caveats(of_all=True)
 def risk(
     release: Any, target: str, positive: str | None = None, *, norm: float = 1.0, level: float = 0.95
 ) -> list[Finding]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from counterfoil.inference.bought_losses import BoughtLosses
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.certified_model import Certified, between_models
 from counterfoil.inference.clamped import bounds_sentences
 from counterfoil.inference.evidence import Evidence
@@ -22,6 +23,7 @@ from counterfoil.inference.related_rows import with_unrelated
 from counterfoil.inference.risk_fit import RiskFit
 
 
+@with_caveats(of_all=True)
 def m_estimate(release: Any, target: str | None = None, *, penalty: float = 0.0, level: float = 0.95) -> list[Finding]:
     """The weights theta with the smallest risk E loss(theta) + penalty norm1(theta) among those with norm1 <= r.
 

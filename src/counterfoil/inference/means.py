@@ -10,6 +10,7 @@ import numpy as np
 from counterfoil.features.functions import UNIT, Functions, Value
 from counterfoil.features.moments import Moments
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.chosen_columns import with_choice
 from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.evidence import Evidence
@@ -26,6 +27,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
 
 
+@with_caveats()
 def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.95) -> list[Finding]:
     """The mean of a column of numbers among the records that have one; with `by`, within each of its values.
 

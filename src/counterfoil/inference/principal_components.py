@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.centered_moments import STEPS, CovarianceMatrix, bernstein_norm, bernstein_of_units
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
@@ -21,6 +22,7 @@ _SHARE_OF_THE_MEANS = 0.1
 """Of the probability that the bound on sampling may fail: for the means."""
 
 
+@with_caveats()
 def pca(release: Any, columns: Sequence[str], *, level: float = 0.95) -> list[Finding]:
     """The principal components of columns scaled to [-1, 1] by their declared bounds: variances and directions.
 

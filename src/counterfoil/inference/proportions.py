@@ -12,6 +12,7 @@ import numpy as np
 
 from counterfoil.features.functions import UNIT, Functions, Share
 from counterfoil.inference.bought import bought_by_name
+from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.chosen_columns import with_choice
 from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.decided import by_schema, decided_groups
@@ -30,6 +31,7 @@ from counterfoil.schema.asked import require_synthesized
 from counterfoil.schema.errors import SchemaError
 
 
+@with_caveats()
 def proportion(release: Any, event: str, *, by: str | None = None, level: float = 0.95) -> list[Finding]:
     """The share of the population that has `event`; with `by`, the share within each of its values.
 
