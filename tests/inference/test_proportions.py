@@ -109,6 +109,25 @@ def test_a_bin_that_is_cut_is_counted_both_ways():
     assert not any("by the noisy counts" in sentence for sentence in whole.basis)
 
 
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ("age >= 65", "The event divides the bin 60..69 of age"),
+        ("age >= 65 or age < 12", "The event divides the bins 10..19, 60..69 of age"),
+        ("age >= 70", None),
+        ("a == 'x'", None),
+        ("age >= 65 and a == 'x'", None),
+    ],
+)
+def test_the_bins_that_an_event_divides_are_named(event, said):
+    """That "age > 64" is cut and "age >= 70" is not, nothing else says to whoever has the release alone."""
+    rng = np.random.default_rng(1)
+    counts = np.full((3, 10), 1000)
+    release = evidence_of(SCHEMA, [noisy_marginal(rng, ("a", "age"), counts, GAUSSIAN, 2, 1)])
+    basis = proportion(release, event)[0].basis
+    assert [one.partition(":")[0] for one in basis if "divides" in one] == ([said] if said else [])
+
+
 def test_answers_that_decide_the_event_go_before_those_that_cut_it():
     groups = {"a": np.array([0, 1, 1])}
     fine = RecordedMarginal(("a",), np.array([500, 300, 200]), {}, GAUSSIAN, 50.0, 1)

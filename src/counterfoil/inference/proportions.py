@@ -16,6 +16,7 @@ from counterfoil.inference.caveats import with_caveats
 from counterfoil.inference.chosen_columns import with_choice
 from counterfoil.inference.clamped import with_clamping
 from counterfoil.inference.decided import by_schema, decided_groups
+from counterfoil.inference.divided_bins import with_divided
 from counterfoil.inference.event import Event, group_labels
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
@@ -94,7 +95,7 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         one if share is None else by_schema(about, name, share, level)
         for one, name, share in zip(found, names, shares, strict=True)
     ]
-    return with_clamping(told, schema, columns)
+    return with_divided(with_clamping(told, schema, columns), condition)
 
 
 def require_column(schema: Schema, name: str) -> str:
