@@ -81,6 +81,15 @@ def test_too_few_rows_are_refused_in_a_sentence(office, rows):
     assert not (office.path / "none.csv").exists()
 
 
+def test_rows_that_were_drawn_later_are_certified_by_nothing(office):
+    """They were sent to make the release again, with a target that it had."""
+    assert office.run("sample", KEPT, "--rows", "9", "--out", "later.csv").status == 0
+    refused = office.run("certify", "later.csv", "--target", "income")
+    assert refused.status == 2
+    assert "drawn later from a release's model" in refused.err
+    assert "--target" not in refused.err
+
+
 def test_drawn_rows_have_a_receipt_that_names_them(office):
     assert office.run("sample", KEPT, "--rows", "9", "--out", "nine.parquet").status == 0
     document = json.loads((office.path / "nine.receipt.json").read_text())

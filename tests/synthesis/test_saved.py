@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from counterfoil import synthesize
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Domain
@@ -14,6 +18,7 @@ from counterfoil.methods.direct import Direct
 from counterfoil.methods.measure_tree import MeasureTree
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.reweighting.saved_reference import SavedRelease
+from counterfoil.schema import Integer, Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.saved import load_folder, load_table, receipt_beside
 from counterfoil.synthesis.synthesis import Synthesis
@@ -95,3 +100,17 @@ def test_a_file_that_is_no_table_is_refused_by_name(table_release, tmp_path):
         for read in (Evidence.of, lambda one: SavedRelease.load(one, table_release.schema)):
             with pytest.raises(ValueError, match=f"{name} can't be read as a table that synth wrote: Arrow"):
                 read(path)
+
+
+def test_the_table_of_a_saved_release_names_the_folder_to_load(tmp_path: Path) -> None:
+    """Commands take the table, and `Synthesis.load` takes the folder that it lies in or that lies beside it."""
+    made = synthesize(pa.table({"a": [0, 1] * 50}), Schema((Integer("a", 0, 1),)), epsilon=1, seed=1)
+    made.save(tmp_path / "s.release")
+    made.write(tmp_path / "s.csv")
+    made.write(tmp_path / "s.release" / "t.csv")
+    made.write(tmp_path / "alone.csv")
+    for table, ending in (("s.csv", "s.release'."), ("s.release/t.csv", "s.release'."), ("alone.csv", "alone.csv'.")):
+        with pytest.raises(ValueError, match=r"A saved synthesis is a folder") as refused:
+            Synthesis.load(tmp_path / table)
+        assert str(refused.value).endswith(ending)
+        assert (": give " in str(refused.value)) is (ending != "alone.csv'.")

@@ -22,7 +22,7 @@ from counterfoil.features.feature_map import UNIT
 from counterfoil.noise.gaussian import GaussianNoise
 from counterfoil.receipt.noisy_measure import NoisyMeasure
 from counterfoil.receipt.rows_used import rows_used
-from counterfoil.receipt.wording import BEFORE_JUDGED
+from counterfoil.receipt.wording import BEFORE_JUDGED, drawn_later
 from counterfoil.theory.excess_risk import (
     UniformDeviation,
     excess_risk,
@@ -230,6 +230,11 @@ def certify(record: Mapping[str, Any], target: str, norm: float) -> list[dict[st
     given = [entry for entry in stated if entry.get("target") == target]
     if not given:
         others = sorted({str(entry.get("target")) for entry in stated})
+        if drawn_later(record):
+            raise ValueError(
+                "These rows were drawn later from a release's model, and nothing certifies them: certificates are of "
+                "the rows of that release. Name its table or its folder."
+            )
         known = f"It has some for {', '.join(others)}." if others else "It has none."
         raise ValueError(
             f"The receipt has no certificate for {target!r}. {known} Make the release with --target {target}."

@@ -161,7 +161,10 @@ def index_of(source: Path, what: str = "release") -> dict[str, Any]:
     """
     path = source / INDEX
     if not path.is_file():
-        raise ValueError(f"A saved {what} is a folder with {INDEX} in it. Found none in {str(source)!r}.")
+        homes = (source.parent, source.with_name(f"{source.stem}.release")) if source.is_file() else ()
+        found = next((f": give {str(home)!r}" for home in homes if (home / INDEX).is_file()), "")
+        found = f"Found none in {str(source)!r}{found}."
+        raise ValueError(f"A saved {what} is a folder with {INDEX} in it. {found}")
     try:
         index = json_file(path, "an index")
     except ValueError:
