@@ -175,6 +175,25 @@ def test_the_readme_says_which_values_pandas_takes_for_missing(office: Office) -
         assert (said in readme) is (form == "csv"), readme[:2000]
 
 
+def test_the_readme_of_typed_rows_says_which_texts_stand_for_missing_cells(office: Office) -> None:
+    """Of payers `isna` counted none, where half were missing."""
+    lines = Path("people.csv").read_text().splitlines()
+    cells = [f"{line},{('NA', 'public')[i % 2]},{('NA', '1')[i % 2]}" for i, line in enumerate(lines[1:])]
+    Path("people.csv").write_text("\n".join([f"{lines[0]},payer,visits", *cells]) + "\n")
+    missing = 'missing = true\nmissing_values = ["NA"]\n'
+    payer = f'[columns.payer]\nkind = "categorical"\nvalues = ["public", "private"]\n{missing}'
+    visits = f'[columns.visits]\nkind = "integer"\nlower = 0\nupper = 3\n{missing}'
+    Path("people.toml").write_text(f"{Path('people.toml').read_text()}{payer}{visits}")
+    said = "some texts stand for missing cells, as in the real table, and are no nulls: NA of payer - "
+    for form in ("csv", "parquet"):
+        assert office.synth("--out", f"{form}/", "--format", form, method="mst").status == 0
+        words = " ".join(Path(f"{form}/README.md").read_text().split())
+        assert (said in words) is (form == "parquet"), words[:2000]
+    rows = parquet.read_table("parquet/synthetic.parquet")
+    assert rows.column("payer").null_count == 0
+    assert rows.column("visits").null_count > 0
+
+
 def test_the_readme_says_where_codes_have_no_zeros(office: Office) -> None:
     """By 01 of a region a table is joined with others, and 1 joins with none of them."""
     lines = Path("people.csv").read_text().splitlines()

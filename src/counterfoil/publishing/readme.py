@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from counterfoil.listing import first_few
 from counterfoil.publishing.markdown import plain
 from counterfoil.publishing.noisy_tables import ONE_WAY, PAIRS, NoisyTables
@@ -139,12 +141,12 @@ def _what(contents: Contents, name: str) -> str:
         return _WHAT.get(name, "a part of the release")
     if not name.endswith(".csv"):
         zeros = _zeros(contents, "They stand here as numbers, without them")
-        return f"the synthetic rows{zeros}{_words(contents, 'as the number')}"
+        return f"the synthetic rows{_words(contents)}{zeros}{_number_words(contents, 'as the number')}"
     comma = delimiter_of(contents.schema.columns) == ";"
     encoding = contents.schema.encoding.replace("utf-", "UTF-")
     signs, also = ("semicolons", _COMMAS) if comma else ("commas", "")
     written = _AS_CSV.format(encoding=encoding, signs=signs, also=also)
-    texts = f"{_zeros(contents, _AS_TEXT)}{_words(contents, 'as the word')}"
+    texts = f"{_zeros(contents, _AS_TEXT)}{_number_words(contents, 'as the word')}"
     return f"the synthetic rows{written}{_in_pandas(contents)}{texts}"
 
 
@@ -157,7 +159,7 @@ def _zeros(contents: Contents, where: str) -> str:
     return f"; codes are filled up with zeros in the real table: {named}. {where}"
 
 
-def _words(contents: Contents, how: str) -> str:
+def _number_words(contents: Contents, how: str) -> str:
     """That words stand for numbers, as 90+ does, of which averages are taken; empty where none do."""
     columns = [column for column in contents.schema.columns if isinstance(column, NumberColumn)]
     found = [
@@ -165,8 +167,20 @@ def _words(contents: Contents, how: str) -> str:
         for column in columns
         for word, number in column.number_words
     ]
+    if not found:
+        return ""
+    return f"; words stand for numbers in the real table, and here {how}: {first_few(found, _MOST_LOST)}"
+
+
+def _words(contents: Contents) -> str:
+    """The texts that typed storages show for missing, which are no nulls there: half of a column may be `NA`."""
+    columns = [column for column in contents.schema.columns if isinstance(column, Column)]
+    texts = [column for column in columns if column.missing_word and pa.types.is_string(column.arrow_type)]
+    shown = [f"{plain(column.missing_word)} of {plain(column.name, most=40)}" for column in texts]
+    if not shown:
+        return ""
     return (
-        f"; words stand for numbers in the real table, and here {how}: {first_few(found, _MOST_LOST)}" if found else ""
+        f"; some texts stand for missing cells, as in the real table, and are no nulls: {first_few(shown, _MOST_WORDS)}"
     )
 
 
@@ -191,6 +205,7 @@ _COMMAS = " and commas in numbers"
 _AS_TEXT = "They are here too, and `pandas.read_csv` drops the zeros unless `dtype` says `str`"
 _MOST_LOST = 4
 _MOST_BINNED = 20
+_MOST_WORDS = 6
 _MISSING_IN_PANDAS = frozenset(
     (
         *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
