@@ -142,7 +142,7 @@ def test_a_ledger_shows_the_latest_releases_and_looks_first() -> None:
             ["", "epsilon", "delta"],
             ["total", "100", "0.01"],
             ["spent", "9", "1.8e-05"],
-            ["left", "91", "0.00998"],
+            ["left", "91", "0.009982"],
         ]
         assert [row[0] for row in seen.rows[5:8]] == ["18", "17", "16"]
         assert "and 3 more releases, opened earlier" in seen.text
