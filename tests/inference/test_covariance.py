@@ -228,3 +228,18 @@ def test_what_is_asked_wrongly_is_told(ask, sentence):
     evidence = noisy_evidence(SCHEMA, people(50, np.random.default_rng(0)), 1.0, np.random.default_rng(0))
     with pytest.raises(ValueError, match=sentence):
         ask(evidence)
+
+
+@pytest.mark.parametrize("noise", ["discrete_gaussian", "discrete_laplace"])
+def test_a_number_of_records_that_is_noise_says_nothing_of_correlations(noise):
+    """Eight of 300 releases had all correlations near 1 or -1, in intervals of .01 of which 1 of 36 held."""
+    releases = islice(
+        noisy_releases(SMALL, fewer, 200, 250.0, np.random.default_rng(5), noise=noise, public=False), 300
+    )
+    for evidence in releases:
+        with pytest.raises(Unanswerable):
+            correlation(evidence, NAMES)
+    (close,) = islice(
+        noisy_releases(SMALL, fewer, 20_000, 20.0, np.random.default_rng(5), noise=noise, public=False), 1
+    )
+    assert correlation(close, NAMES)[0].upper < 1

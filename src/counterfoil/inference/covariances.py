@@ -118,7 +118,8 @@ def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) ->
         level: of each interval.
 
     Raises:
-        Unanswerable: where a product of two of them was never measured, or a variance can't be told from 0.
+        Unanswerable: where a product of two of them was never measured, or a variance, or the number of records, can't
+            be told from 0.
         ValueError: for a level outside (0, 1), an unknown column, or one that is no number.
     """
     require_level(level)
@@ -131,6 +132,18 @@ def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) ->
 
 
 def _require_variances(matrix: CovarianceMatrix) -> None:
+    """Refuses what is noise.
+
+    Sums are divided by the number of records. Of a noisy one that is near 0 all variances are thousands of times what
+    the bounds admit, and stand out from their noise to first order, which is no measure of it there.
+    """
+    number = np.zeros(len(matrix.moments.sums))
+    number[0] = 1.0
+    if matrix.records <= 3 * matrix.moments.law(number).deviation:
+        raise Unanswerable(
+            "The number of records is within the noise of the bought moments, so that nothing can be said of "
+            "correlations: buy the moments with more budget."
+        )
     for u, variable in enumerate(matrix.variables):
         law = matrix.moments.law(matrix.gradients[u, u])
         if matrix.values[u, u] <= 3 * law.deviation:
