@@ -21,6 +21,7 @@ from counterfoil.api import schema_check_share
 from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.fidelity.fidelity import Fidelity
 from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, buy_schema_check
+from counterfoil.inference.noise_law import NoiseLaw
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.registry import method_named, method_names
@@ -132,6 +133,36 @@ def test_shares_have_95_percent_intervals_and_one_standard_error_is_read_still()
     assert Receipt(document).verify().holds
     section["warnings"][0] = section["warnings"][0].replace("(+- ", "(+- 1")
     assert not Receipt(document).verify().holds
+    for former in NoisyPlacements.from_json(section).former_warnings():
+        section["warnings"] = former
+        assert Receipt(document).verify().holds
+
+
+@pytest.mark.parametrize("noise", ["discrete_laplace", "discrete_gaussian"])
+@pytest.mark.parametrize("scale", [0.7, 1.0, 3.0, 20.0, 150.0])
+@pytest.mark.parametrize("above", [4120, 22_710, 74_600])
+def test_intervals_of_shares_hold_in_95_percent(noise, scale, above):
+    """The exact probability, by the law of the noise. With 1.96 standard errors, Laplace noise of scale 20 had .934."""
+    noises = np.arange(-int(12 * scale) - 3, int(12 * scale) + 4)
+    weights = np.exp(-(np.abs(noises) / scale if noise == "discrete_laplace" else (noises / scale) ** 2 / 2))
+    words, held, rows = ColumnWords("c", "integer", "0", "9"), 0.0, 100_000
+    for off, weight in zip(noises.tolist(), (weights / weights.sum()).tolist(), strict=True):
+        cells = {Placement.DECLARED: rows - above - off, Placement.ABOVE: above + off}
+        (said,) = NoisyPlacements(0.01, 1, noise, scale, (NoisyColumn(words, cells),)).warnings()
+        low, high = map(float, re.match(r"About [\d.]+% \(([\d.]+)% to ([\d.]+)%\) of ", said).groups())
+        held += weight * (low - 1e-9 <= 100 * above / rows <= high + 1e-9)
+    assert held >= 0.95
+
+
+def test_no_sum_of_laplace_noise_is_further_off_than_one():
+    """By the law of sums, of which a number of records is one; normal noise is among them."""
+    rng, scales = np.random.default_rng(0), [np.ones(1), np.ones(2)]
+    scales += [rng.dirichlet(np.full(size, spread)) ** 0.5 for size in (2, 3, 6) for spread in (0.1, 0.5, 2.0) * 10]
+    single = math.log(20) / math.sqrt(2)
+    for each in scales:
+        for normal in (0.0, rng.random()):
+            law = NoiseLaw(normal, each, np.ones(len(each)))
+            assert law.quantile(0.95) <= single * law.deviation * (1 + 1e-6)
 
 
 def test_a_table_as_declared_gets_no_warning():
@@ -305,8 +336,12 @@ def test_receipts_of_steps_say_what_earlier_versions_advised():
     in_words, _, _ = now.partition(" of rooms")
     former = now.replace(in_words, "About 10% (+- 0.1%)")
     then = [former.partition(": give")[0] + ": give a finer `step`, or leave it out."]
-    intervals = [[warning.replace("About 10% (+- 0.1%)", in_words)] for (warning,) in ([former], then, then)]
-    assert noisy.former_warnings() == [[former], then, then, *intervals]
+    every = [[former], then, then]
+    nearest, outwards = (
+        [[warning.replace("About 10% (+- 0.1%)", words)] for (warning,) in every]
+        for words in ("About 10% (9.8% to 10%)", in_words)
+    )
+    assert noisy.former_warnings() == [*every, *nearest, *outwards]
 
 
 def test_receipts_with_intervals_and_the_advice_of_earlier_versions_hold():

@@ -21,7 +21,7 @@ from counterfoil.alike import columns_named, grouped
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.receipt.good_for_check import schema_of
-from counterfoil.schema.discovered import count_range, share_range
+from counterfoil.schema.discovered import AT_MOST, count_range, percent, shares_between
 from counterfoil.schema.former_words import FORMER_REMEDIES
 from counterfoil.schema.placement import PLACEMENTS, Placement
 from counterfoil.schema.placement_words import ColumnWords
@@ -84,6 +84,16 @@ class NoisyPlacements:
         return total / math.fsum(weights), self.standard_error / math.sqrt(math.fsum(weights))
 
     @property
+    def _within(self) -> float:
+        """How many standard errors the noise of a count is within, with probability 95%.
+
+        Laplace noise X of scale b has P(abs(X) > x) = exp(-x / b), so that x = b log 20, or 2.12 of its standard
+        errors b sqrt(2). A weighted sum of several has fewer, down to 1.96 (a test compares them), so that shares and
+        the number of records, into which several counts go, lie within as many.
+        """
+        return math.log(20) / math.sqrt(2) if self.noise == LaplaceNoise.kind else AT_MOST
+
+    @property
     def tells(self) -> bool:
         """Whether the number of records stands out from its noise; else no share means anything."""
         total, error = self.records
@@ -129,7 +139,7 @@ class NoisyPlacements:
     def former_warnings(self) -> list[list[str]]:
         """The same in the words of earlier versions: shares and advice were reworded at different times."""
         remedies = [ColumnWords.remedy, *FORMER_REMEDIES]
-        shares = (_former_percent, None)
+        shares = (_former_percent, _other_former_percent, None)
         return [[said for _, said in self.warned(remedy, share)] for share in shares for remedy in remedies]
 
     def says(self, warnings: object) -> bool:
@@ -150,7 +160,7 @@ class NoisyPlacements:
             remedy: what to change, from the words of a column and the placement of its cells.
             share_in_words: a share and its standard error in words; with the ends of its 95% interval where None.
         """
-        said = share_in_words or _percent
+        said = share_in_words or self._percent
         for words, way, share, error in self._wrong():
             happened = f"About {said(share, error)} of {words.name} {words.happened(way)}"
             yield words.name, f"{happened}: {remedy(words, way)}."
@@ -169,7 +179,7 @@ class NoisyPlacements:
         if not self.tells:
             return f"{bought} were placed tell nothing about a table of this size: {off}. Spend more on it."
         others = [
-            f"{column.words.name} {way.word} {_percent(share, share_error)}"
+            f"{column.words.name} {way.word} {self._percent(share, share_error)}"
             for column, way, share, share_error in self.standing_out()
             if not (share > SMALLEST_SHARE and column.words.is_wrong(way))
         ]
@@ -179,7 +189,17 @@ class NoisyPlacements:
         found = f"{besides} out: {listed}{more}." if others else "Nothing else stands out from the noise."
         if not others and not self.warnings():
             found = "Nothing that is not as declared stands out from the noise."
-        return f"{bought} were placed; {off}, of about {total:,.0f} records ({count_range(total, error)}). {found}"
+        within = count_range(total, error * self._within / AT_MOST)
+        return f"{bought} were placed; {off}, of about {total:,.0f} records ({within}). {found}"
+
+    def _percent(self, share: float, error: float) -> str:
+        """A share with the ends of its 95% interval.
+
+        Noise is whole: it is k > 0 or more with at most the probability that continuous noise is k - 1/2 or more, for
+        which half a record is added on either side.
+        """
+        half = self._within * error + 0.5 / self.records[0]
+        return f"{100 * share:.3g}% ({shares_between(share - half, share + half)})"
 
     def together(self) -> list[str]:
         """The warnings, with one sentence for columns of which the same is said."""
@@ -381,10 +401,12 @@ def _alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _percent(share: float, error: float) -> str:
-    return f"{100 * share:.3g}% ({share_range(share, error)})"
-
-
 def _former_percent(share: float, error: float) -> str:
     """As versions before 0.13 said it: with one standard error."""
     return f"{100 * share:.3g}% (+- {100 * error:.2g}%)"
+
+
+def _other_former_percent(share: float, error: float) -> str:
+    """As 0.13 said it at first: 1.96 standard errors of any noise, and ends rounded to the nearest percent."""
+    low, high = (min(max(share + side * AT_MOST * error, 0.0), 1.0) for side in (-1, 1))
+    return f"{100 * share:.3g}% ({percent(low)} to {percent(high)})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,8 +23,26 @@ def count_range(count: float, error: float) -> str:
 
 def share_range(share: float, error: float, times: float = 1.0) -> str:
     """Both ends of the 95% interval of a noisy share that may be so many times as large, within 0% and 100%."""
-    low, high = (min(max(end, 0.0), 1.0) for end in (share - AT_MOST * error, share * times + AT_MOST * error))
-    return f"{percent(low)} to {percent(high)}"
+    return shares_between(share - AT_MOST * error, share * times + AT_MOST * error)
+
+
+def shares_between(low: float, high: float) -> str:
+    """Both ends of an interval of shares, within 0% and 100%, each rounded outwards to the digits of `percent`.
+
+    What is shown holds all of the interval, so that its probability is at least as large. Rounded to the nearest whole
+    percent, 45.3% to 46.4% would be "45% to 46%", and a share of 46.2% outside.
+    """
+    lower, upper = (min(max(end, 0.0), 1.0) for end in (low, high))
+    return f"{percent(_rounded(lower, math.floor))} to {percent(_rounded(upper, math.ceil))}"
+
+
+def _rounded(share: float, to: Callable[[float], int]) -> float:
+    """A share with the digits that `percent` shows; one that has no more of them stays."""
+    if share <= 0:
+        return 0.0
+    step = 0.01 if share >= 0.1 else 10.0 ** (math.floor(math.log10(share)) - 1)
+    nearest = round(share / step)
+    return step * (nearest if math.isclose(share, step * nearest, rel_tol=1e-9) else to(share / step))
 
 
 def percent(share: float) -> str:
