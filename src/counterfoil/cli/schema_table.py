@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from counterfoil.discovery.bought_categories import mostly
-from counterfoil.discovery.bought_facts import counted, coverage
+from counterfoil.discovery.bought_facts import counted, coverage, coverage_range
 from counterfoil.discovery.bought_lengths import UNITS as LENGTHS
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, code_text, may_be_rare
 from counterfoil.listing import first_few
-from counterfoil.schema.discovered import count_range, percent, share_range
+from counterfoil.schema.discovered import count_range, percent
 from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
 if TYPE_CHECKING:
@@ -108,5 +108,5 @@ def _categories(answers: DiscoveredColumn) -> str:
     names = [text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…" for text, _ in listed]
     covered, error = coverage(answers, sum(count for _, count in listed), len(names))
     noise = "" if answers.categories else "; some may be noise"
-    within = share_range(covered, error, answers.together)
+    within = coverage_range(answers, covered, error)
     return f"{first_few(names, _MOST_NAMES)}: {percent(covered)} ({within}){noise}"

@@ -16,10 +16,11 @@ from counterfoil.discovery.bought_facts import (
     Facts,
     can_be_listed,
     coverage,
+    coverage_range,
 )
 from counterfoil.discovery.bought_missing import missing_facts, safe_words, why_missing, words_for_missing
 from counterfoil.discovery.public_lists import public_list_of
-from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
+from counterfoil.schema.discovered import DiscoveredColumn, percent
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.written_numbers import are_written_numbers
 
@@ -33,7 +34,7 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     pairs = [(text, count) for text, count in column.categories if can_be_listed(text) and text not in words]
     listed = dict(pairs)
     covered, error = coverage(column, sum(listed.values()), len(listed))
-    share = f"{percent(covered)} ({share_range(covered, error, column.together)})"
+    share = f"{percent(covered)} ({coverage_range(column, covered, error)})"
     if not listed or covered < LEAST_COVERAGE:
         frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
         seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from counterfoil.schema.boolean import WORDS
-from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.discovered import DiscoveredColumn, share_range
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.spelling import BYTES, strip
 
@@ -65,6 +65,11 @@ def coverage(column: DiscoveredColumn, listed: int, categories: int) -> tuple[fl
     share = min(max(listed / records, 0.0), 1.0)
     error = math.hypot(math.sqrt(categories) * column.deviation, share * column.records_error)
     return share, min(error / records, 1.0)
+
+
+def coverage_range(column: DiscoveredColumn, share: float, error: float) -> str:
+    """The 95% interval of such a share in words, of both kinds of columns: `together` and `raised` are of texts."""
+    return share_range(share, error, column.together, column.raised / max(column.records, 1))
 
 
 def is_empty(column: DiscoveredColumn) -> bool:

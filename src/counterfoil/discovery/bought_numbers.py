@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from counterfoil.discovery.bought_bounds import about_negatives, bounds_facts, kept_bounds
 from counterfoil.discovery.bought_categories import text_facts
-from counterfoil.discovery.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage
+from counterfoil.discovery.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage, coverage_range
 from counterfoil.discovery.bought_missing import missing_facts
 from counterfoil.discovery.bought_words import numbers_of_words, stretched, words_facts
 from counterfoil.discovery.outwards import integers, reals
@@ -266,7 +266,9 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
     if column.kind == "real" and _may_have_tails(sorted(counts), column.decimals or 0, held / numbers):
         return {}
     share, error = coverage(column, sum(counts.values()), len(counts))
-    rest = f"they cover about {percent(share)} ({share_range(share, error)}), and the rest is read as missing"
+    rest = (
+        f"they cover about {percent(share)} ({coverage_range(column, share, error)}), and the rest is read as missing"
+    )
     listed = [int(one) for one in sorted(counts)] if column.kind == "integer" else sorted(counts)
     return {"values": (listed, f"bought: frequent numbers; {rest}")} | missing_facts(column, given)
 

@@ -279,6 +279,7 @@ class _Discovery:
             missing_deviation=missing_error,
             records_deviation=math.hypot(noise, missing_error),
             together=self._texts.together(name),
+            raised=self._texts.raised(name),
             codes=bounds.codes,
             date_format=written,
             missing_words=words,

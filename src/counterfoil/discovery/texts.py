@@ -30,6 +30,7 @@ class TextRounds:
         self._variances: dict[tuple[str, str], float] = {}
         self._together: dict[tuple[str, str], float] = {}
         self._shows: dict[str, float] = {}
+        self._raised: dict[str, float] = {}
 
     @property
     def known(self) -> tuple[tuple[str, str], ...]:
@@ -65,6 +66,10 @@ class TextRounds:
             self._counts[name, text] = count = parts / each
             self._variances[name, text] = (answer.deviation / each) ** 2 + (DEPENDENCE * count * later) ** 2
             self._together[name, text] = count if later else parts / PARTS
+        for name in columns:
+            found = [parts for column, text, parts in answer.texts if column == name and not is_missing_word(text)]
+            raised = raised_by_the_threshold(found, answer.threshold, answer.deviation)
+            self._raised[name] = self._raised.get(name, 0.0) + raised / parts_of_a_record(name, shares)
         shows = (answer.threshold + _SURELY * answer.deviation) / PARTS
         self._shows |= {name: min(shows, self._shows.get(name, shows)) for name in columns}
 
@@ -116,6 +121,10 @@ class TextRounds:
         own = [(count, self._together[one]) for one, count in self._counts.items() if one[0] == name]
         return math.fsum(most for _, most in own) / max(math.fsum(count for count, _ in own), 1.0) if own else 1.0
 
+    def raised(self, name: str) -> float:
+        """About how many cells fewer hold the texts of a column than `released` says, for noise helped some of them."""
+        return self._raised.get(name, 0.0)
+
     def left(self, name: str, present: float, everybody: float) -> float:
         """The share of all records whose text in a column, no word for missing, was not released, of `present`."""
         return min(max((present - self._sum(name)) / max(everybody, 1.0), 0.0), 1.0)
@@ -130,3 +139,21 @@ class TextRounds:
     def _sum(self, name: str) -> float:
         own = ((text, count) for (column, text), count in self._counts.items() if column == name)
         return math.fsum(count for text, count in own if not is_missing_word(text))
+
+
+def raised_by_the_threshold(released: Sequence[float], threshold: float, deviation: float) -> float:
+    """About how large the sum of the noise in the counts that reached a threshold is, by the counts alone.
+
+    A text of count c with noise Z of variance s**2 is released where c + Z >= H. The mean of Z where that holds, and of
+    0 where it does not, is s phi((H - c) / s) = s**2 f(H), f being the density of c + Z. So the sum over all texts, of
+    which nobody needs to know how many there are, is s**2 times the density of all noisy counts at H. It is taken to be
+    that of the next deviation, of which one standard error is added (that of a Poisson law): few may be there by chance,
+    and there are fewer than at H where hardly any text would reach it without noise.
+
+    Args:
+        released: the noisy counts that reached the threshold.
+        threshold: H.
+        deviation: s, of the noise.
+    """
+    near = sum(count < threshold + deviation for count in released)
+    return (near + math.sqrt(near)) * deviation

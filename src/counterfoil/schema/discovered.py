@@ -21,9 +21,16 @@ def count_range(count: float, error: float) -> str:
     return f"{low:,.0f} to {high:,.0f}"
 
 
-def share_range(share: float, error: float, times: float = 1.0) -> str:
-    """Both ends of the 95% interval of a noisy share that may be so many times as large, within 0% and 100%."""
-    return shares_between(share - AT_MOST * error, share * times + AT_MOST * error)
+def share_range(share: float, error: float, times: float = 1.0, raised: float = 0.0) -> str:
+    """Both ends of the 95% interval of a noisy share, within 0% and 100%.
+
+    Args:
+        share: as it was answered.
+        error: its standard error.
+        times: how many times as large it may be.
+        raised: by how much the noise has raised it, about.
+    """
+    return shares_between(share - raised - AT_MOST * error, share * times + AT_MOST * error)
 
 
 def shares_between(low: float, high: float) -> str:
@@ -101,6 +108,8 @@ class DiscoveredColumn:
         separators: whether numbers with the unit were read with separators of thousands, though nobody stated a sign.
         together: how many times as many cells may hold the `categories` of a column of texts, at most: which cells are
             empty in the same records no answer tells.
+        raised: how many cells fewer may hold the `categories` of a column of texts, about: a text is found where its
+            noisy count reaches a threshold, which noise helps it to.
         digits: of integers, how many digits those have that are written with leading zeros; 0 where none show, or where
             they vary.
         zeros_vary: whether integers with leading zeros show that no number of digits describes.
@@ -142,6 +151,7 @@ class DiscoveredColumn:
     unit: str = ""
     separators: bool = False
     together: float = 1.0
+    raised: float = 0.0
     digits: int = 0
     zeros_vary: bool = False
     unpadded: bool = False
