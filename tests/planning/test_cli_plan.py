@@ -33,6 +33,7 @@ def test_tables_fit_in_80_columns_and_name_everything(office: Office) -> None:
     for text in ("weak relations", "strong relations", "By column", "The worst pairs", "Models that predict"):
         assert text in ended.out
     assert "takes epsilon" in ended.out
+    assert "± is the standard deviation between rehearsals" in ended.out
     assert "nothing was charged" in " ".join(ended.out.split())
 
 

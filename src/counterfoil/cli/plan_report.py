@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 20
 """Columns of the table that are listed; --json has all."""
 
+_DEVIATION = "± is the standard deviation between rehearsals; other records add to it."
 _SHOWN_EPSILONS = 4
 _NAME_WIDTH = 24
 
@@ -26,6 +27,8 @@ def show_outlook(terminal: Terminal, outlook: Outlook) -> None:
     if outlook.epsilons:
         terminal.say("")
         terminal.show(_errors(outlook))
+        if outlook.runs > 1:
+            terminal.say(_DEVIATION)
         terminal.say("\nBy column, the largest errors first:")
         terminal.show(_by_column(outlook))
         if outlook.columns > MOST_COLUMNS:

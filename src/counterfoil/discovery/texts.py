@@ -147,7 +147,7 @@ def raised_by_the_threshold(released: Sequence[float], threshold: float, deviati
     A text of count c with noise Z of variance s**2 is released where c + Z >= H. The mean of Z where that holds, and of
     0 where it does not, is s phi((H - c) / s) = s**2 f(H), f being the density of c + Z. So the sum over all texts, of
     which nobody needs to know how many there are, is s**2 times the density of all noisy counts at H. It is taken to be
-    that of the next deviation, of which one standard error is added (that of a Poisson law): few may be there by chance,
+    that of the next deviation, and one standard error of that (of a Poisson law) is added: few may be there by chance,
     and there are fewer than at H where hardly any text would reach it without noise.
 
     Args:

@@ -86,9 +86,17 @@ class NoisyMeasure:
 
     @property
     def sentence(self) -> str:
-        """The measure in words, with its standard error."""
+        """The measure in words, with its standard error, and what rounding may do where that is more.
+
+        Rows are counted as whole records: where many are drawn for each record, as 2,000 for 200, most cells hold less
+        than half of one, and the distance from them is that from none.
+        """
         estimate, error = f"{self.estimate:.4f}", f"{self.standard_error:.4f}"
-        return f"{MEASURES[self.measure]} ({self.about}): {estimate}, standard error {error}."
+        rounded = self.rounding / (self.unit * self.records)
+        also = ""
+        if rounded > self.standard_error:
+            also = f"; rounding of the rows' counts to whole records may move it by up to {rounded:.2f}"
+        return f"{MEASURES[self.measure]} ({self.about}): {estimate}, standard error {error}{also}."
 
     def to_json(self) -> dict[str, Any]:
         """The measure in the form of the receipt."""
