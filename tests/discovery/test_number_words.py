@@ -33,6 +33,8 @@ def table() -> pd.DataFrame:
             "crp": np.where(crp >= 0.5, crp.astype(str), "<0.5"),
             "children": np.where(children < 3, children.astype(str), "3+"),
             "score": np.where(rng.random(ROWS) < 0.06, "refused", score.astype(str)),
+            "hba1c": np.where(rng.random(ROWS) < 0.2, "pending", rng.normal(5, 1, ROWS).round(2).astype(str)),
+            "dose": rng.choice(["0.5", "1.5", "low"], ROWS),
             "mark": rng.choice(["1", "2", "2+", "3", "4"], ROWS),
             "plain": rng.integers(0, 50, ROWS).astype(str),
         }
@@ -69,6 +71,14 @@ def test_a_word_that_is_no_limit_stands_for_missing() -> None:
     assert facts["missing_values"][0] == ["refused"]
     assert "words" not in facts
     assert "texts, and are read as missing" in facts["kind"][1]
+
+
+def test_one_word_beside_reals_of_many_values_stands_for_missing() -> None:
+    """A fifth of the cells: the column was one of texts, of which none is frequent, and in no release."""
+    facts = bought_column(found()["hba1c"]).facts
+    assert (facts["kind"][0], facts["missing_values"][0]) == ("real", ["pending"])
+    assert "frequent ones are in `missing_values`" in facts["kind"][1]
+    assert set(bought_column(found()["dose"]).facts["values"][0]) == {"0.5", "1.5", "low"}
 
 
 def test_marks_with_a_plus_stay_categories() -> None:
@@ -109,3 +119,27 @@ def test_a_number_of_a_word_has_the_digits_of_its_column() -> None:
 )
 def test_marks_are_told_from_limits(texts: dict[str, int], end: float, limits: set[str]) -> None:
     assert set(limits_among(texts.items(), end)) == limits
+
+
+def ages(folder: Path) -> DiscoveredColumn:
+    """Tenths of years up to 2, whole ones above: those up to 40 are in nine cells of ten."""
+    rng = np.random.default_rng(0)
+    above = np.minimum(rng.exponential(14, ROWS).astype(int) + 2, 95)
+    age = np.where(rng.random(ROWS) < 0.4, rng.integers(1, 21, ROWS) / 10, above)
+    letters = {name: rng.choice(list("abc"), ROWS) for name in "xyz"}
+    pd.DataFrame({"age": age} | letters).to_csv(path := folder / "children.csv", index=False)
+    discovered, curator = discover(path, budget=Budget(3.0, 1e-9), seed=0)
+    curator.close()
+    return next(column for column in discovered.columns if column.name == "age")
+
+
+def test_numbers_beyond_those_that_are_frequent_have_bounds(tmp_path: Path) -> None:
+    """Listed, 40 of them were all that the column had, and older people's cells were read as missing."""
+    column = ages(tmp_path)
+    numbers = sorted(float(text) for text, _ in column.categories)
+    assert len(numbers) > 20, "the question about texts found them"
+    assert numbers[-1] + 5 < (column.upper or 0)
+    facts = bought_column(column).facts
+    assert (facts["kind"][0], facts["upper"][0] > 60, "values" in facts) == ("real", True, False)
+    listed = bought_column(replace(column, upper=numbers[-1])).facts
+    assert (listed["kind"][0], len(listed["values"][0])) == ("categorical", len(numbers))

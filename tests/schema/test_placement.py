@@ -240,7 +240,7 @@ ENDS = dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 31)
             Integer("rank", 1, 6, missing=True),
             ["20:05:00"],
             P.UNREADABLE,
-            "times such as 20:05:00 as numbers of one unit, and limits such as <5 as numbers, with a",
+            "times such as 20:05:00 as numbers of one unit, and state in `words` for which numbers",
             Datetime(
                 "rank",
                 dt.datetime(1900, 1, 1),

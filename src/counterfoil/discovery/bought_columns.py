@@ -13,6 +13,7 @@ from counterfoil.discovery.bought_facts import CAUTION, EMPTY, NO_KIND, BoughtCo
 from counterfoil.discovery.bought_instants import date_facts, datetime_facts
 from counterfoil.discovery.bought_missing import misread
 from counterfoil.discovery.bought_numbers import code_text, may_be_negative, number_facts, spellings
+from counterfoil.discovery.bought_words import words_beside
 from counterfoil.schema import midnight
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
@@ -160,8 +161,10 @@ def _others(column: DiscoveredColumn, kind: str, words: Mapping[str, float]) -> 
     rounded = [one for one in column.others if one not in misread(column, kind)]
     said = f". Others are {counted(rounded)}, and are rounded: state that it is real, to keep them" if rounded else ""
     if missing:
+        number = kind in ("integer", "real")
         remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
-        remedy += "; or, where they are limits such as 90+, their numbers in `words`" * (kind in ("integer", "real"))
+        remedy += "; or, where they are limits such as 90+, their numbers in `words`" * number
+        remedy = "frequent ones are in `missing_values`" if number and words_beside(column) else remedy
         said += f". Others are {counted(missing)}, and are read as missing: {remedy}"
     return said
 

@@ -265,6 +265,8 @@ def _few_numbers(column: DiscoveredColumn, given: Mapping[str, Any]) -> Facts:
         return {}
     if column.kind == "real" and _may_have_tails(sorted(counts), column.decimals or 0, held / numbers):
         return {}
+    if held < _ALL * numbers - chance and _reach_further(column, sorted(counts)):
+        return {}
     share, error = coverage(column, sum(counts.values()), len(counts))
     rest = (
         f"they cover about {percent(share)} ({coverage_range(column, share, error)}), and the rest is read as missing"
@@ -293,6 +295,17 @@ def _may_have_tails(numbers: list[float], decimals: int, held: float) -> bool:
     if len(numbers) < _FOLLOWING or len(numbers) < _FILLED * (round((numbers[-1] - numbers[0]) / step) + 1):
         return False
     return step < 1.5 * 10.0**-decimals or held < _ALL
+
+
+def _reach_further(column: DiscoveredColumn, numbers: list[float]) -> bool:
+    """Whether the bounds say that numbers lie further out than from each found one to the next.
+
+    Ages of 0.1 to 2 years and whole ones above are found up to 40; listed, those of all older people would be lost.
+    """
+    if column.lower is None or column.upper is None:
+        return False
+    widest = max(later - earlier for earlier, later in pairwise(numbers))
+    return column.upper > numbers[-1] + widest or column.lower < numbers[0] - widest
 
 
 _FOLLOWING = 5

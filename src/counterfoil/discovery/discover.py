@@ -261,6 +261,8 @@ class _Discovery:
         listed = self._texts.deviation(name) if released else 0.0
         if kind == "boolean" and vote.hidden_truths:
             released = [(NOT_APPLICABLE, vote.of(NOT_APPLICABLE))]
+            # Where other columns have it for what is missing, it is no truth: rare codes may stand beside it.
+            kind = "text" if heard.not_applicable else kind
         present, error = heard.present(name), heard.present_error(name)
         voted = name in heard.voted
         asked = voted or vote.days or vote.midnights

@@ -13,6 +13,7 @@ from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
 from counterfoil.discovery.votes import FEW_TEXTS, Votes, codes_counted
 from counterfoil.schema.discovered import Kind
+from counterfoil.schema.number_words import is_written_number
 from counterfoil.schema.raw_cell import NOT_APPLICABLE
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.value_grid import bounds_of
@@ -42,6 +43,7 @@ class Heard:
         records: about how many there are, for rules (`Readings.everybody`).
         error: the deviation of the noise in it.
         everything: the noisy number of records that is stated, and the deviation of its noise.
+        not_applicable: whether columns of numbers or days write `NOT_APPLICABLE` for what is missing.
     """
 
     asked: Mapping[str, Stated]
@@ -54,6 +56,7 @@ class Heard:
     records: float
     error: float
     everything: tuple[float, float]
+    not_applicable: bool
 
     @staticmethod
     def of(
@@ -77,11 +80,11 @@ class Heard:
         kinds = {name: _kind(votes[name], given, name in stored) for name, given in asked.items()}
         ranged = [name for name, kind in kinds.items() if kind in RANGED]
         # A column of it alone says nothing of the others: it is mostly a flag whose other word the noise hides.
-        if _is_written(NOT_APPLICABLE, [votes[name] for name in ranged]):
+        if not_applicable := _is_written(NOT_APPLICABLE, [votes[name] for name in ranged]):
             votes |= {name: votes[name].where_not_applicable() for name in ranged}
         formats = {name: votes[name].date_format() if kind == "date" else "" for name, kind in kinds.items()}
         counted = read.everybody, read.error, read.everything
-        return Heard(asked, stored, answered, votes, read.units, kinds, formats, *counted)
+        return Heard(asked, stored, answered, votes, read.units, kinds, formats, *counted, not_applicable)
 
     def again(self, answered: Mapping[str, Votes], looked: tuple[str, ...]) -> Heard:
         """With the answers to the same question, asked once more."""
@@ -89,24 +92,15 @@ class Heard:
         return Heard.of(self.asked, self.stored, both, looked)
 
     def with_numbers(self, released: Mapping[str, Sequence[tuple[str, int]]]) -> Heard:
-        """The same, with columns of texts as columns of numbers where nearly all other texts are limits, as <0.5 is.
+        """The same, with columns of texts as columns of numbers where nearly all others are words among these.
 
         Args:
             released: by column, texts that showed, with about how many cells hold them.
         """
         kinds = dict(self.kinds)
         for name, texts in released.items():
-            vote = self.votes[name]
-            masses, kind = vote.masses(), vote.number_kind()
-            held = np.flatnonzero(vote.numbers(kind))
-            if kinds[name] != "text" or name not in self.voted or not len(held):
-                continue
-            numbers, words = masses["integer"] + masses["real"], masses["text"]
-            shown = [number for text, _ in texts if math.isfinite(number := parse_number(text, {}))]
-            end = max([bounds_of(int(held[-1]), int(held[-1]))[0], *shown])
-            limits = sum(limits_among(texts, end).values())
-            if numbers > _FEW_NUMBERS * (numbers + words) and words - limits < FEW_TEXTS * (numbers + words):
-                kinds[name] = kind
+            if kinds[name] == "text" and name in self.voted and _are_numbers(self.votes[name], texts):
+                kinds[name] = self.votes[name].number_kind()
         return replace(self, kinds=kinds)
 
     def present(self, name: str) -> float:
@@ -131,6 +125,25 @@ class Heard:
     def numbers(self) -> tuple[str, ...]:
         """The columns whose bounds are to be found."""
         return tuple(name for name, kind in self.kinds.items() if kind in RANGED and not self.asked[name].ranged)
+
+
+def _are_numbers(vote: Votes, texts: Sequence[tuple[str, int]]) -> bool:
+    """Whether cells are numbers with words among them: limits, as <0.5 is, or one word beside reals of many values.
+
+    Beside whole numbers, or few, another word is a category: A stands beside 1 and 2, "low" beside 0.5 and 1.5.
+    """
+    masses, kind = vote.masses(), vote.number_kind()
+    numbers, others = masses["integer"] + masses["real"], masses["text"]
+    held = np.flatnonzero(vote.numbers(kind))
+    if numbers <= _FEW_NUMBERS * (numbers + others) or not len(held):
+        return False
+    shown = [number for text, _ in texts if math.isfinite(number := parse_number(text, {}))]
+    words = limits_among(texts, max([bounds_of(int(held[-1]), int(held[-1]))[0], *shown]))
+    rest = [one for one in texts if one[0] not in words and not is_written_number(one[0])]
+    listed = sum(count for text, count in texts if is_written_number(text))
+    if kind == "real" and len(rest) == 1 and listed < numbers / 2:
+        words |= dict(rest)
+    return others - sum(words.values()) < FEW_TEXTS * (numbers + others)
 
 
 def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:
