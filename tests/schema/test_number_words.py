@@ -112,6 +112,12 @@ def _frozen(facts: dict) -> dict:
         ({"words": (("9 %", 9),), "unit": "%"}, "must be texts that are no numbers"),
         ({"words": (("90+", 91),)}, "within the bounds; found 91"),
         ({"words": (("90+", float("nan")),)}, "within the bounds"),
+        ({"words": (("90+", 10**400),)}, "within the bounds; found 1000"),
+        ({"words": (("N.N.", 1), ("n.n.", 2))}, "'N.N.' and 'n.n.' are one text"),
+        ({"words": (("STRASSE", 1), ("straße", 2))}, "are one text"),
+        ({"words": {"90+": 90}}, r"pairs of a text and its number.*tuple\(words\.items\(\)\)"),
+        ({"words": (("90+", True),)}, "pairs of a text and its number"),
+        ({"words": (("90+", 90, 91),)}, "pairs of a text and its number"),
         ({"words": (("90+", 89.5),)}, "whole numbers on the grid"),
         ({"words": (("90+", 89),), "step": 2}, "whole numbers on the grid"),
         ({"words": (("", 90),)}, "not empty"),
@@ -129,6 +135,20 @@ def test_a_word_stands_for_a_number_of_so_many_decimals() -> None:
         Real("crp", 0.0, 50.0, decimals=1, words=(("<0.5", 0.25),))
     with pytest.raises(SchemaError, match="numbers of `step`"):
         Real("crp", 0.0, 50.0, step=0.2, words=(("<0.5", 0.5),))
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [({"step": float("inf")}, "`step` must be positive and finite"), ({"bins": 10**9, "decimals": 1}, "1,000,000 codes")],
+)
+def test_what_is_wrong_beside_words_is_said_as_without_them(facts: dict, said: str) -> None:
+    """A thousand million bins are refused before their edges are listed, which would take all memory."""
+    with pytest.raises(SchemaError, match=said):
+        Real("crp", 0.0, 50.0, words=(("<2", 1),), **facts)
+
+
+def test_a_word_in_capitals_and_small_letters_is_one_word_twice() -> None:
+    assert Integer("a", 0, 9, words=(("N.N.", 1), ("n.n.", 1))).labels[1] == "N.N."
 
 
 TOML = """

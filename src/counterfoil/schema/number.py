@@ -13,7 +13,15 @@ from counterfoil.domain.log_linear import mean_places, tilts
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.errors import SchemaError, closest
-from counterfoil.schema.number_words import NumberWords, labelled, readings, spelled, written_words
+from counterfoil.schema.number_words import (
+    NumberWords,
+    are_number_words,
+    labelled,
+    readings,
+    spelled,
+    with_two_numbers,
+    written_words,
+)
 from counterfoil.schema.plain_arrays import filled, numpy_of
 from counterfoil.schema.scale import SCALES
 from counterfoil.schema.unit import is_unit
@@ -136,6 +144,11 @@ class NumberColumn(Column):
         """Words are none that mean something else, and their numbers are some that the column can hold."""
         if not self.number_words:
             return
+        if not are_number_words(self.number_words):
+            raise self.mistake(
+                '`words` must be pairs of a text and its number, such as (("90+", 90),); a dict gives them as '
+                "tuple(words.items())"
+            )
         if self.computed_from:
             raise self.mistake("`words` goes with numbers of the table, not with `between`")
         self._check_texts("words", tuple(word for word, _ in self.number_words))
@@ -146,7 +159,12 @@ class NumberColumn(Column):
             if word in self.missing_values:
                 raise self.mistake(f"{word!r} is in `words` and in `missing_values`: it can't be both")
             if not low <= number <= high:
-                raise self.mistake(f"`words` must stand for numbers within the bounds; found {number:g} for {word!r}")
+                raise self.mistake(f"`words` must stand for numbers within the bounds; found {number} for {word!r}")
+        if twice := with_two_numbers(self.number_words):
+            raise self.mistake(
+                f"{' and '.join(map(repr, twice))} are one text to whatever reads `words`, and stand for two numbers: "
+                "capitals and small letters are not told apart"
+            )
 
     def _spelled_as_words(self, values: pa.Array, texts: pa.Array) -> pa.Array:
         """string [n]: `texts` of numbers, with words where the numbers have one."""

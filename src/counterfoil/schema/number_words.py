@@ -80,6 +80,26 @@ def advised(limits: Iterable[str], decimals: int | None = None) -> dict[str, flo
     return {text: found.stand_in(decimals) for text in limits if (found := limit_of(text)) is not None}
 
 
+def are_number_words(words: object) -> bool:
+    """Whether it is what a column has as its `words`: pairs of a text and a number."""
+    return isinstance(words, tuple) and all(isinstance(pair, tuple) and _is_pair(*pair) for pair in words)
+
+
+def _is_pair(word: object = None, number: object = None, *others: object) -> bool:
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    return isinstance(word, str) and is_number and not others
+
+
+def with_two_numbers(words: NumberWords) -> tuple[str, ...]:
+    """Two words that are the same text in lower case, and stand for different numbers; empty where there are none."""
+    first: dict[str, tuple[str, float]] = {}
+    for word, number in words:
+        other, found = first.setdefault(word.casefold(), (word, number))
+        if found != number:
+            return other, word
+    return ()
+
+
 def readings(words: NumberWords) -> dict[str, float]:
     """The number of each word, by the word as texts are compared: in lower case."""
     return {word.casefold(): float(number) for word, number in words}

@@ -218,7 +218,7 @@ class Real(NumberColumn):
 
     def _is_value(self, number: float) -> bool:
         """Whether a number within the bounds is one of `step`, or has no more digits than `decimals`."""
-        if self.step > 0:
+        if 0 < self.step < math.inf:
             return (_exact(number) - _exact(self.lower)) % _exact(self.step) == 0
         return self.decimals is None or round(number, self.decimals) == number
 
@@ -274,7 +274,9 @@ class Real(NumberColumn):
         """The numbers with a code of their own: points, and those of words that share their bin with others."""
         points = self.points
         if self._is_fine:
-            points = beside_bounds(self.points, self.bounds, self._edges, self._decimal_grid)
+            points = beside_bounds(points, self.bounds, self._edges, self._decimal_grid)
+        if not self.words or self._n_intervals > MAX_SIZE:  # too many are refused, and would take long to list
+            return with_numbers(points, self.words)
         return with_words(points, self.words, self._edges, self._decimal_grid)
 
     @cached_property
