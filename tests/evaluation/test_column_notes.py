@@ -173,6 +173,16 @@ def test_numbers_that_are_not_in_plain_digits(column, cells, count):
         assert ("+5", 1) in note.values
 
 
+def test_cells_that_come_back_as_a_word_for_their_number() -> None:
+    """90 comes back as 90+, n.d. as <0.5, and a cell that holds the word itself as it stands."""
+    (note,) = checked(Integer("age", 0, 90, words=(("90+", 90),)), ["90+", "90", "90.0", "7"], values=True).notes
+    assert (note.kind, note.count, note.values) == ("rewritten", 2, (("90", 1), ("90.0", 1)))
+    assert "come back as the first word" in note.text
+    crp = Real("crp", 0.0, 50.0, decimals=1, words=(("<0.5", 0.2), ("n.d.", 0.2)))
+    assert notes(crp, ["<0.5", "n.d.", "N.D.", "0.2", "3.1"])["rewritten"][0] == 3
+    assert "rewritten" not in notes(crp, ["<0.5", "0.3", "3.1"])
+
+
 @pytest.mark.parametrize(
     ("column", "noted"),
     [

@@ -194,6 +194,19 @@ def test_the_readme_of_typed_rows_says_which_texts_stand_for_missing_cells(offic
     assert rows.column("visits").null_count > 0
 
 
+def test_the_readme_names_the_words_that_a_csv_file_has_for_numbers(office: Office) -> None:
+    """None of visits is lost by pandas, and no cell of the copy is the second word for a number."""
+    lines = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text("\n".join([f"{lines[0]},visits", *(f"{line},None" for line in lines[1:])]) + "\n")
+    known = '[columns.visits]\nkind = "integer"\nlower = 0\nupper = 9\nwords = { None = 0, never = 0 }\n'
+    Path("people.toml").write_text(Path("people.toml").read_text() + known)
+    assert office.synth("--out", "out/", "--format", "csv", method="mst").status == 0
+    readme = " ".join(Path("out/README.md").read_text().split())
+    assert "here as the word: None of visits for 0" in readme
+    assert "takes None of visits, which the table has as values, for missing" in readme
+    assert "never" not in readme
+
+
 def test_the_readme_says_where_codes_have_no_zeros(office: Office) -> None:
     """By 01 of a region a table is joined with others, and 1 joins with none of them."""
     lines = Path("people.csv").read_text().splitlines()

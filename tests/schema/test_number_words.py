@@ -139,7 +139,10 @@ def test_a_word_stands_for_a_number_of_so_many_decimals() -> None:
 
 @pytest.mark.parametrize(
     ("facts", "said"),
-    [({"step": float("inf")}, "`step` must be positive and finite"), ({"bins": 10**9, "decimals": 1}, "1,000,000 codes")],
+    [
+        ({"step": float("inf")}, "`step` must be positive and finite"),
+        ({"bins": 10**9, "decimals": 1}, "1,000,000 codes"),
+    ],
 )
 def test_what_is_wrong_beside_words_is_said_as_without_them(facts: dict, said: str) -> None:
     """A thousand million bins are refused before their edges are listed, which would take all memory."""

@@ -21,6 +21,7 @@ from counterfoil.evaluation.notation_notes import NotationCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.seen_cells import SeenCells
 from counterfoil.evaluation.thousands_notes import ThousandsCounts
+from counterfoil.evaluation.word_notes import WordCounts
 from counterfoil.evaluation.zero_notes import ZeroCounts
 from counterfoil.listing import first_few
 from counterfoil.schema.boolean import Boolean
@@ -106,6 +107,7 @@ class NoteCounts:
         self._grid = GridCounts(column) if isinstance(column, Integer | Real) else None
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
+        self._words = WordCounts(column) if isinstance(column, Integer | Real) else None
         self._thousands = ThousandsCounts(column) if isinstance(column, Integer | Real) else None
         self._written = DayCounts() if isinstance(column, Integer) else None
         self._notation = NotationCounts(column) if isinstance(column, Instant) else None
@@ -129,9 +131,9 @@ class NoteCounts:
             self._add_labels(self.column, batch)
         elif isinstance(self.column, Instant):
             self._add_instants(self.column, batch, cells)
-        if self._plain is not None and batch.holds_texts(name):
+        if self._plain is not None and self._words is not None and batch.holds_texts(name):
             texts = Counter(batch.texts(name, np.flatnonzero(cells.placements == Placement.DECLARED)))
-            self._plain.add(texts)
+            self._plain.add(self._words.add(texts))
             if self._grid is not None:
                 self._grid.read(texts)
             if self._zeros is not None:
@@ -199,7 +201,7 @@ class NoteCounts:
         yield from self._texts_of_numbers()
         yield from self._otherwise()
         yield from self._wide()
-        for found in (self._zeros, self._plain):
+        for found in (self._zeros, self._plain, self._words):
             if found is not None and found.count:
                 yield self._note("rewritten", found.said, found.count, (), found.values if self._with_values else ())
         for moment in () if self._notation is None else self._notation.notes():

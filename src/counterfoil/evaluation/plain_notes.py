@@ -29,16 +29,13 @@ class PlainCounts:
         self._plain = _WHOLE if isinstance(column, Integer) else _DECIMAL
         self._step = column.step if isinstance(column, Integer) else 0
         self._sign, self._unit = column.decimal_char, column.unit
-        self._words = {number: word for word, number in reversed(column.words)}.values()
         self._otherwise = TextTally()
         self._zeros: set[int] = set()
         """How many zeros are after the point; 0 for a whole number in any other notation."""
 
     def add(self, found: Counter[str]) -> None:
-        """Sees texts of cells that are as declared, with their counts."""
+        """Sees texts of cells that are as declared and come back as numbers, with their counts."""
         for text, count in found.items():
-            if text in self._words:
-                continue
             plain = pointed(text, self._sign)
             if self._step:
                 zeros = _POINTED.fullmatch(plain)

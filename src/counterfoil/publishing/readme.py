@@ -22,6 +22,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.number import NumberColumn
+from counterfoil.schema.number_words import first_words
 from counterfoil.synthesis.csv_writing import delimiter_of
 
 README, REPORT = "README.md", "report.html"
@@ -161,11 +162,11 @@ def _zeros(contents: Contents, where: str) -> str:
 
 def _number_words(contents: Contents, how: str) -> str:
     """That words stand for numbers, as 90+ does, of which averages are taken; empty where none do."""
-    columns = [column for column in contents.schema.columns if isinstance(column, NumberColumn)]
+    as_text = contents.table.endswith(".csv")
     found = [
         f"{plain(word)} of {plain(column.name, most=40)} for {number:g}"
-        for column in columns
-        for word, number in column.number_words
+        for column in _with_words(contents)
+        for word, number in (first_words(column.number_words) if as_text else column.number_words)
     ]
     if not found:
         return ""
@@ -184,10 +185,16 @@ def _words(contents: Contents) -> str:
     )
 
 
+def _with_words(contents: Contents) -> list[NumberColumn]:
+    columns = [column for column in contents.schema.columns if isinstance(column, NumberColumn)]
+    return [column for column in columns if column.number_words]
+
+
 def _in_pandas(contents: Contents) -> str:
-    """What keeps categories that pandas takes for missing, such as NA for Namibia; empty where there are none."""
+    """What keeps values that pandas takes for missing, such as NA for Namibia; empty where there are none."""
     columns = [column for column in contents.schema.columns if isinstance(column, Categorical)]
     found = [(column.name, label) for column in columns for label in column.labels[: len(column.values)]]
+    found += [(column.name, word) for column in _with_words(contents) for word, _ in first_words(column.number_words)]
     lost = [f"{plain(label)} of {plain(name, most=40)}" for name, label in found if label in _MISSING_IN_PANDAS]
     if not lost:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,7 +23,7 @@ from counterfoil.schema.number_words import (
     with_two_numbers,
     written_words,
 )
-from counterfoil.schema.plain_arrays import filled, numpy_of
+from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.scale import SCALES
 from counterfoil.schema.unit import is_unit
 from counterfoil.schema.values import TRUTHS, Values, numbers_of, parse_number
@@ -139,6 +140,11 @@ class NumberColumn(Column):
         return written_words(
             self._bin(np.array([float(number) for _, number in self.number_words])).tolist(), self.number_words
         )
+
+    def words_for(self, texts: Sequence[str]) -> list[str | None]:
+        """The word as which each text of a cell comes back; None where it comes back as a number, or as missing."""
+        codes = self.codes_of(self.parsed(array_of([*texts], pa.string())))
+        return [self._written.get(code) for code in codes.tolist()]
 
     def _check_words(self) -> None:
         """Words are none that mean something else, and their numbers are some that the column can hold."""

@@ -110,6 +110,12 @@ def with_numbers(points: tuple[float, ...], words: NumberWords) -> tuple[float, 
     return (*points, *dict.fromkeys(number for _, number in words if number not in points))
 
 
+def first_words(words: NumberWords) -> NumberWords:
+    """Those that are written: the first of each number."""
+    written = {number: word for word, number in reversed(words)}
+    return tuple((word, number) for word, number in words if written[number] == word)
+
+
 def written_words(codes: Iterable[int], words: NumberWords) -> dict[int, str]:
     """By code, the word that is written for it.
 
