@@ -167,6 +167,14 @@ def test_a_word_that_is_a_value_elsewhere_is_missing_in_its_own_column_alone(tmp
     assert None not in [row[0] for row in read(tmp_path, resource)]
 
 
+def test_words_for_numbers_are_named_beside_a_word_for_missing_of_their_own(tmp_path: Path) -> None:
+    age = Integer("age", 0, 90, missing=True, missing_values=("n.a.",), words=(("90+", 90),))
+    schema = Schema((age, Categorical("land", ("n.a.", "DE"))))
+    field = package(schema, drawn(schema), tmp_path)["resources"][0]["schema"]["fields"][0]
+    assert (field["missingValues"], field["counterfoil:words"]) == (["", "n.a."], {"90+": 90})
+    assert field["description"].startswith("Numbers, and words that stand for one: 90 is 90+. The word in")
+
+
 def test_a_word_that_no_other_column_has_holds_for_the_table() -> None:
     schema = Schema(
         (Categorical("country", ("FR", "DE")), Integer("score", 0, 9, missing=True, missing_values=("-9",)))

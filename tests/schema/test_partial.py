@@ -143,6 +143,10 @@ def test_columns_left_out_join_no_stated_list() -> None:
         ('[columns.b]\nkind = "boolean"', "no column 'b'"),
         ('[columns.a]\nkind = "integer"\nlower = 5\nupper = 4', "must be at most"),
         ('[columns.a]\nkind = "integer"\nstep = 5', "`step` goes with `lower`"),
+        (
+            '[columns.a]\nkind = "integer"\nwords = { "90+" = 90 }',
+            "`words` goes with `lower`. State `lower` too, or leave `words` out, and `lower` is bought",
+        ),
         ('[columns.a]\nkind = "integer"\nscale = "cube"', '"linear" or "log"'),
         ('[columns.a]\nkind = "real"\nmissing = true\nmissing_values = ["9"]', "`missing_values` goes with `lower`"),
         ('[columns.a]\nkind = "real"\ndecimals = 99', "`decimals` must be from 0"),

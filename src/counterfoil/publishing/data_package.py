@@ -52,6 +52,7 @@ _KEY_WORDS = {
 }
 _MOST_HEADER = 1000
 _ISO_DATETIME = "%Y-%m-%d %H:%M:%S"
+_WORDS = "counterfoil:words"
 _DERIVED = {
     "categorical": "string",
     "boolean": "boolean",
@@ -228,9 +229,13 @@ def _field(column: Column | Identifier | Derived, notation: Notation) -> dict[st
     if own is not None:
         # Read as its own type, the word would be an error, or a value.
         values = described.get("constraints", {}).get("enum")
+        kept = {_WORDS: described[_WORDS]} if _WORDS in described else {}
+        said = "The word in `missingValues` means a missing value here, and is a value in another column."
+        said = f"{described['description']} {said}" if kept else said
         described = {
             "type": "string",
-            "description": "The word in `missingValues` means a missing value here, and is a value in another column.",
+            **kept,
+            "description": said,
             "missingValues": ["", own],
             **({} if values is None else {"constraints": {"enum": [*map(str, values), own]}}),
         }
@@ -281,7 +286,7 @@ def _words(column: NumberColumn, notation: Notation) -> dict[str, Any]:
     if not column.number_words:
         return {}
     listed = ", ".join(f"{number:g} is {word}" for word, number in column.number_words)
-    said: dict[str, Any] = {"counterfoil:words": dict(column.number_words)}
+    said: dict[str, Any] = {_WORDS: dict(column.number_words)}
     if notation.typed:
         return said | {"description": f"Some numbers stand for a word: {listed}."}
     return said | {

@@ -300,7 +300,7 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
         if key not in (*required, "kind", "description", *_ALONE[kind]):
             raise SchemaError(
                 f"column {name!r} ({kind}): `{key}` goes with `{unsaid[0]}`. State `{unsaid[0]}` too, or leave `{key}` "
-                f"out, and it is bought.{'' if key in KINDS[kind][1] else did_you_mean(key, KINDS[kind][1])}"
+                f"out, and `{unsaid[0]}` is bought.{'' if key in KINDS[kind][1] else did_you_mean(key, KINDS[kind][1])}"
             )
     example = {key: value for key, value in _EXAMPLES[kind].items() if key in unsaid}
     if kind in ("date", "datetime") and "resolution" not in table:
