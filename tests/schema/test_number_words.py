@@ -222,4 +222,13 @@ def test_limits_are_told_from_other_texts_and_get_a_number() -> None:
     texts = ("90+", "90 +", "100 or more", "65 and over", "80 und mehr", "<0.5", "< 1", "<=0,05", ">200", "≥ 3.5")
     assert all(map(limit_of, texts))
     assert list(advised(texts).values()) == [90, 90, 100, 65, 80, 0.2, 0, 0.02, 200, 3.5]
-    assert not any(map(limit_of, ("90", "+90", "n.d.", "A+", "1-2", "<", "more", "90+5", "9" * 400 + "+")))
+    assert not limit_of(f"<{'9' * 5000}")  # more digits than Python makes an integer of
+    assert not any(map(limit_of, ("90", "+90", "n.d.", "A+", "1-2", "<", "more", "90+5")))
+
+
+def test_a_limit_with_a_separator_of_thousands_is_no_number_with_decimals() -> None:
+    """The mean would be that of numbers a thousand times smaller."""
+    texts = (">1,000", "1.000+", ">=12,500", "<0,125", "<1,25")
+    assert list(advised(texts).values()) == [1000, 1, 12500, 0.062, 0.62]
+    assert list(advised(texts, decimal_char=".").values()) == [1000, 1, 12500, 0.062, 0.62]
+    assert list(advised(texts, decimal_char=",").values()) == [1, 1000, 12.5, 0.062, 0.62]

@@ -16,7 +16,7 @@ _WHY = "bought: frequent beside its numbers; correct the number of a word where 
 def _limits(column: DiscoveredColumn) -> dict[str, int]:
     """Those words of a column of numbers that are limits, with about how many cells hold each."""
     words = [(text, count) for text, count in column.words if can_be_listed(text)]
-    return limits_among(words, column.upper if column.upper is not None else 0.0)
+    return limits_among(words, column.upper if column.upper is not None else 0.0, column.decimal_char)
 
 
 def words_beside(column: DiscoveredColumn) -> list[str]:
@@ -30,7 +30,7 @@ def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict
         return {}
     decimals = 0 if column.kind == "integer" else given.get("decimals", column.decimals)
     result: dict[str, int | float] = {}
-    for text, number in advised(_limits(column), decimals).items():
+    for text, number in advised(_limits(column), decimals, column.decimal_char).items():
         if given.get("lower", number) <= number <= given.get("upper", number):
             result[text] = int(number) if column.kind == "integer" else float(number)
     return result

@@ -13,7 +13,7 @@ _BEYOND = 1.1
 """Times a larger limit to which the noise may move the end of numbers that end there."""
 
 
-def limits_among(texts: Iterable[tuple[str, int]], end: float) -> dict[str, int]:
+def limits_among(texts: Iterable[tuple[str, int]], end: float, decimal_char: str = "") -> dict[str, int]:
     """Those texts that are limits, with about how many cells hold each.
 
     Ages that are cut off end at one number, 90+. Where several texts have a plus, or numbers lie beyond one that has,
@@ -22,8 +22,9 @@ def limits_among(texts: Iterable[tuple[str, int]], end: float) -> dict[str, int]
     Args:
         texts: with about how many cells hold each.
         end: of the numbers of the column, about.
+        decimal_char: of the column.
     """
-    found = {text: (count, limit) for text, count in texts if (limit := limit_of(text)) is not None}
+    found = {text: (count, limit) for text, count in texts if (limit := limit_of(text, decimal_char)) is not None}
     plus = {limit.number for _, limit in found.values() if not limit.signed}
     last = max(plus, default=0.0)
     ends_there = len(plus) == 1 and end <= last * (1 if last < _SMALL else _BEYOND)

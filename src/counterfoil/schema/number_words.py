@@ -22,7 +22,7 @@ from counterfoil.schema.unit import bare, unit_of
 NumberWords = tuple[tuple[str, float], ...]
 """Each word with its number. Of several words for one number the first is written."""
 
-_NUMBER = r"(\d{1,15})([.,]\d{1,12})?"
+_NUMBER = r"([0-9]{1,15})([.,][0-9]{1,12})?"
 _BELOW = re.compile(rf"[<≤]=?\s*{_NUMBER}")
 _ABOVE = re.compile(rf"[>≥]=?\s*{_NUMBER}")
 _AND_MORE = re.compile(
@@ -65,19 +65,28 @@ class Limit:
         return int(number) if number.is_integer() else number
 
 
-def limit_of(text: str) -> Limit | None:
-    """What a text such as 90+, 100 or more, >200 or <0.5 says; None for others."""
+def limit_of(text: str, decimal_char: str = "") -> Limit | None:
+    """What a text such as 90+, 100 or more, >200 or <0.5 says; None for others.
+
+    Args:
+        text: of a cell.
+        decimal_char: of the column; without it a comma before three digits parts thousands, as in >1,000.
+    """
     below = _BELOW.fullmatch(text)
     signed = below or _ABOVE.fullmatch(text)
     if (found := signed or _AND_MORE.fullmatch(text)) is None:
         return None
-    number = float(f"{found[1]}{(found[2] or '').replace(',', '.')}")
-    return Limit(number, len((found[2] or "")[1:]), below is not None, signed is not None)
+    whole, sign, decimals = found[1], (found[2] or "")[:1], (found[2] or "")[1:]
+    may_part = len(decimals) == 3 and len(whole) <= 3 and whole[0] != "0"
+    if may_part and sign == {"": ",", ".": ",", ",": "."}[decimal_char]:
+        whole, decimals = whole + decimals, ""
+    return Limit(float(f"{whole}.{decimals}"), len(decimals), below is not None, signed is not None)
 
 
-def advised(limits: Iterable[str], decimals: int | None = None) -> dict[str, float]:
+def advised(limits: Iterable[str], decimals: int | None = None, decimal_char: str = "") -> dict[str, float]:
     """Limits with the number that may stand for each (`Limit.stand_in`): 90 for 90+, and 0.2 for <0.5."""
-    return {text: found.stand_in(decimals) for text in limits if (found := limit_of(text)) is not None}
+    found = {text: limit_of(text, decimal_char) for text in limits}
+    return {text: limit.stand_in(decimals) for text, limit in found.items() if limit is not None}
 
 
 def are_number_words(words: object) -> bool:

@@ -203,7 +203,9 @@ class ColumnWords:
     def _limit_remedy(self, limits: Counter[str], of: int) -> str:
         count = limits.total()
         which = "they" if count == of else f"{count:,} of them"
-        listed = toml_value(advised(text for text, _ in limits.most_common(_MOST_LIMITS)))
+        listed = toml_value(
+            advised((text for text, _ in limits.most_common(_MOST_LIMITS)), decimal_char=self.decimal_char)
+        )
         limit = (
             f"{which} are limits, as <5 and 90+ are. Without them the mean of the column is another one: state for "
             f"which number each stands, within the bounds, as in `words = {listed}`"
