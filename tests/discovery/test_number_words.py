@@ -143,3 +143,50 @@ def test_numbers_beyond_those_that_are_frequent_have_bounds(tmp_path: Path) -> N
     assert (facts["kind"][0], facts["upper"][0] > 60, "values" in facts) == ("real", True, False)
     listed = bought_column(replace(column, upper=numbers[-1])).facts
     assert (listed["kind"][0], len(listed["values"][0])) == ("categorical", len(numbers))
+
+
+def test_a_number_that_cells_hold_is_no_limit_of_others() -> None:
+    """Grades 1 to 5, and 5+: read as the number, 5+ was what each 5 came back as."""
+    assert not limits_among({"5+": 9}.items(), 5, held={5.0})
+    marks = replace(found()["children"], words=(("5+", 400),), upper=5.0)
+    assert "words" not in bought_column(marks).facts
+    assert bought_column(replace(marks, upper=4.0)).facts["words"][0] == {"5+": 5}
+    tens = replace(marks, words=(("10+", 400),), upper=10.0, codes=())
+    assert bought_column(tens).facts["words"][0] == {"10+": 10}
+    assert "words" not in bought_column(replace(tens, points=((10, 900),))).facts
+
+
+def few(folder: Path, seed: int) -> dict[str, DiscoveredColumn]:
+    """300 records, whose texts a purchase finds, and hardly where their numbers lie."""
+    rng = np.random.default_rng(5)
+    columns = {
+        "visits": rng.choice(["1", "2", "3", "4", "5+"], 300),
+        "ward": rng.choice(list("abc"), 300),
+        "late": rng.choice(["0", "30", "60", "90", "120+"], 300),
+        "mark": rng.choice(["1", "1+", "2", "3", "4"], 300),
+    }
+    pd.DataFrame(columns).to_csv(path := folder / f"{seed}.csv", index=False)
+    discovered, curator = discover(path, budget=Budget(4.0, 1e-9), seed=seed)
+    curator.close()
+    return {column.name: column for column in discovered.columns}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 5])
+def test_limits_among_few_records_are_lost_by_no_doubtful_bounds(tmp_path: Path, seed: int) -> None:
+    """Taken for numbers, of which no bounds showed, or bounds far beyond the limit, columns or their limits were lost.
+
+    The mark 1+ is no limit, even where it alone shows at first.
+    """
+    columns = few(tmp_path, seed)
+    facts = bought_column(columns["visits"]).facts
+    assert "words" in facts or len(facts["values"][0]) == 5
+    assert len(bought_column(columns["mark"]).facts["values"][0]) == 5
+
+
+def test_few_numbers_far_apart_stay_categories_beside_a_limit(tmp_path: Path) -> None:
+    """Days overdue: as numbers with a word they were all whole numbers between 0 and 120."""
+    late = np.random.default_rng(5).choice(["0", "30", "60", "90", "120+"], 2000)
+    pd.DataFrame({"late": late, "plain": "a"}).to_csv(path := tmp_path / "loans.csv", index=False)
+    discovered, curator = discover(path, budget=Budget(EPSILON, 1e-9), seed=1)
+    curator.close()
+    assert set(bought_column(discovered.columns[0]).facts["values"][0]) == set(late)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterfoil.discovery.bought_facts import Facts, can_be_listed
-from counterfoil.discovery.limits import limits_among
+from counterfoil.discovery.limits import SMALL, limits_among
 from counterfoil.schema.discovered import DiscoveredColumn
 from counterfoil.schema.number_words import advised, limit_of
 
@@ -16,7 +16,19 @@ _WHY = "bought: frequent beside its numbers; correct the number of a word where 
 def _limits(column: DiscoveredColumn) -> dict[str, int]:
     """Those words of a column of numbers that are limits, with about how many cells hold each."""
     words = [(text, count) for text, count in column.words if can_be_listed(text)]
-    return limits_among(words, column.upper if column.upper is not None else 0.0, column.decimal_char)
+    end = column.upper if column.upper is not None else 0.0
+    return limits_among(words, end, _held(column), column.decimal_char)
+
+
+def _held(column: DiscoveredColumn) -> set[float]:
+    """Numbers that its cells surely hold: those that stand out, and the last one of small whole ones."""
+    sure = _SURELY * column.deviation
+    last = {column.upper} if column.kind == "integer" and column.upper is not None and column.upper < SMALL else set()
+    return last | {number for number, _ in column.points} | {code for code, count in column.codes if count > sure}
+
+
+_SURELY = 5.0
+"""Deviations of the noise beyond which a code is no noise."""
 
 
 def words_beside(column: DiscoveredColumn) -> list[str]:

@@ -234,6 +234,9 @@ class _Discovery:
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
+        ends = {name: found.upper for name, (found, _) in self._numbers.bounds(self._heard).items()}
+        released = {name: self._texts.released(name) for name in self._heard.turned}
+        self._heard = self._heard.without_doubtful_numbers(ends, released)
         bounds, listed = self._numbers.bounds(self._heard), frozenset(self._text_columns)
         return tuple(self._column(name, *bounds.get(name, (Bounds(), 0.0)), name in listed) for name in self._asked)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfoil.discovery.limits import limits_among
+from counterfoil.discovery.limits import limits_among, may_be_mark
 from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
 from counterfoil.discovery.votes import FEW_TEXTS, Votes, codes_counted
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.number_words import is_written_number
+from counterfoil.schema.number_words import is_written_number, limit_of
 from counterfoil.schema.raw_cell import NOT_APPLICABLE
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.value_grid import bounds_of
@@ -103,6 +103,31 @@ class Heard:
                 kinds[name] = self.votes[name].number_kind()
         return replace(self, kinds=kinds)
 
+    def without_doubtful_numbers(
+        self, ends: Mapping[str, float | None], released: Mapping[str, Sequence[tuple[str, int]]]
+    ) -> Heard:
+        """The same, with those columns as texts again that `with_numbers` changed in vain.
+
+        A column without bounds would be in no release; and where the bounds show that numbers lie beyond its limits,
+        these would be lost. What showed of its texts can be listed.
+
+        Args:
+            ends: by column, the upper bound that was found, None where none was.
+            released: as for `with_numbers`.
+        """
+        kinds = dict(self.kinds)
+        for name in self.turned:
+            end, taken = ends.get(name), _limits(self.votes[name], released[name])
+            if end is None or math.isnan(end) or taken.keys() - _limits(self.votes[name], released[name], end).keys():
+                kinds[name] = "text"
+        return replace(self, kinds=kinds)
+
+    @property
+    def turned(self) -> tuple[str, ...]:
+        """The columns of numbers that their votes took for texts (`with_numbers`)."""
+        found = [name for name in self.numbers if name in self.voted and self.kinds[name] in ("integer", "real")]
+        return tuple(name for name in found if self.votes[name].kind() == "text")
+
     def present(self, name: str) -> float:
         """About how many cells of a column are not missing, at least 1."""
         return max(self.records - self.votes[name].missing, 1.0)
@@ -130,20 +155,58 @@ class Heard:
 def _are_numbers(vote: Votes, texts: Sequence[tuple[str, int]]) -> bool:
     """Whether cells are numbers with words among them: limits, as <0.5 is, or one word beside reals of many values.
 
-    Beside whole numbers, or few, another word is a category: A stands beside 1 and 2, "low" beside 0.5 and 1.5.
+    Beside whole numbers, or few, another word is a category: A stands beside 1 and 2, "low" beside 0.5 and 1.5. So are
+    limits where few numbers with others between them are nearly all there is: 0, 30, 60, 90 and 120+.
     """
     masses, kind = vote.masses(), vote.number_kind()
     numbers, others = masses["integer"] + masses["real"], masses["text"]
-    held = np.flatnonzero(vote.numbers(kind))
-    if numbers <= _FEW_NUMBERS * (numbers + others) or not len(held):
+    if numbers <= _FEW_NUMBERS * (numbers + others) or not vote.numbers(kind).any():
         return False
-    shown = [number for text, _ in texts if math.isfinite(number := parse_number(text, {}))]
-    words = limits_among(texts, max([bounds_of(int(held[-1]), int(held[-1]))[0], *shown]))
+    words = _limits(vote, texts)
     rest = [one for one in texts if one[0] not in words and not is_written_number(one[0])]
     listed = sum(count for text, count in texts if is_written_number(text))
     if kind == "real" and len(rest) == 1 and listed < numbers / 2:
         words |= dict(rest)
+    elif listed + sum(words.values()) > (1 - FEW_TEXTS) * (numbers + others) and _are_few(texts, words, vote):
+        return False
     return others - sum(words.values()) < FEW_TEXTS * (numbers + others)
+
+
+def _limits(vote: Votes, texts: Sequence[tuple[str, int]], end: float | None = None) -> dict[str, int]:
+    """The limits among texts that showed.
+
+    Where numbers end is what their places and the texts say where `end` is None. While few of the numbers show, others
+    may lie beyond a small one with a plus: of the marks 1, 1+, 2 and 3, 1+ alone may show at first.
+    """
+    shown, numbers = _shown(texts), vote.numbers(vote.number_kind())
+    if end is not None:
+        return limits_among(texts, end, shown)
+    last = int(np.flatnonzero(numbers)[-1])
+    found = limits_among(texts, max([bounds_of(last, last)[0], *shown]), shown)
+    if 2 * sum(count for text, count in texts if is_written_number(text)) < numbers.sum():
+        return {text: count for text, count in found.items() if not may_be_mark(text)}
+    return found
+
+
+def _shown(texts: Sequence[tuple[str, int]]) -> set[float]:
+    """Those of the texts that are plain numbers."""
+    return {number for text, _ in texts if math.isfinite(number := parse_number(text, {}))}
+
+
+def _are_few(texts: Sequence[tuple[str, int]], words: Iterable[str], vote: Votes) -> bool:
+    """Whether numbers are few, limits among them, and others of as many digits lie between them."""
+    places = {*_shown(texts), *(limit.number for text in words if (limit := limit_of(text)) is not None)}
+    if not 2 <= len(places) <= _MOST_LISTED:
+        return False
+    unit = 10.0 ** -((vote.decimals() or 0) if vote.number_kind() == "real" else 0)
+    return len(places) < _FILLED * (round((max(places) - min(places)) / unit) + 1)
+
+
+_MOST_LISTED = 20
+"""Categories, up to which a list of numbers is one of those."""
+
+_FILLED = 0.75
+"""A share of the places between the least and the greatest number, from which on they follow one another."""
 
 
 def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:

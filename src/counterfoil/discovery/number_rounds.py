@@ -110,6 +110,7 @@ class NumberRounds:
                 one.deviation,
             )
             for name, one in self._counted.items()
+            if name in heard.numbers
         }
 
     @property
