@@ -8,7 +8,7 @@ from typing import Any
 from counterfoil.discovery.bought_facts import Facts, can_be_listed
 from counterfoil.discovery.limits import SMALL, limits_among
 from counterfoil.schema.discovered import DiscoveredColumn
-from counterfoil.schema.number_words import advised, limit_of
+from counterfoil.schema.number_words import apart, limit_of
 
 _WHY = "bought: frequent beside its numbers; correct the number of a word where other cells hold it"
 
@@ -42,7 +42,7 @@ def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict
         return {}
     decimals = 0 if column.kind == "integer" else given.get("decimals", column.decimals)
     result: dict[str, int | float] = {}
-    for text, number in advised(_limits(column), decimals, column.decimal_char).items():
+    for text, number in apart(_limits(column), decimals, column.decimal_char).items():
         if given.get("lower", number) <= number <= given.get("upper", number):
             result[text] = int(number) if column.kind == "integer" else float(number)
     return result

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +24,9 @@ NumberWords = tuple[tuple[str, float], ...]
 """Each word with its number. Of several words for one number the first is written."""
 
 _NUMBER = r"([0-9]{1,15})([.,][0-9]{1,12})?"
-_BELOW = re.compile(rf"[<≤]=?\s*{_NUMBER}")
-_ABOVE = re.compile(rf"[>≥]=?\s*{_NUMBER}")
+_SIGNED = _NUMBER.replace("(", "(-?", 1)
+_BELOW = re.compile(rf"[<≤]=?\s*{_SIGNED}")
+_ABOVE = re.compile(rf"[>≥]=?\s*{_SIGNED}")
 _AND_MORE = re.compile(
     rf"{_NUMBER}\s*(\+|(or|and)\s(more|over|above|older)|(und|oder)\s(mehr|älter)|(et|ou)\s(plus|\+))"
 )
@@ -55,13 +57,13 @@ class Limit:
     signed: bool
 
     def stand_in(self, decimals: int | None = None) -> float:
-        """A number for all of them: the limit itself, and below one half of it, rounded down.
+        """A number for all of them: the limit itself, and below one above 0 half of it, rounded down.
 
         Args:
             decimals: digits after the point that the number may have; as many as the limit where None.
         """
         units = 10 ** (self.decimals if decimals is None else decimals)
-        number = math.floor(self.number * units / (2 if self.below else 1) + 1e-9) / units
+        number = math.floor(self.number * units / (2 if self.below and self.number > 0 else 1) + 1e-9) / units
         return int(number) if number.is_integer() else number
 
 
@@ -107,6 +109,33 @@ def with_two_numbers(words: NumberWords) -> tuple[str, ...]:
         if found != number:
             return other, word
     return ()
+
+
+def apart(limits: Iterable[str], decimals: int | None = None, decimal_char: str = "") -> dict[str, float]:
+    """As `advised`, with another number for each limit below: half of 0.4 and half of 0.5 are both 0.2 with one digit.
+
+    None of them is a limit itself: where some cells have <0.5 and others <1, numbers from 0.5 on are cells too. Those
+    between which there is no room are left out.
+
+    Args:
+        limits, decimals, decimal_char: as for `advised`.
+    """
+    found = {text: limit for text in limits if (limit := limit_of(text, decimal_char)) is not None}
+    digits = max((limit.decimals for limit in found.values()), default=0) if decimals is None else decimals
+    units, last, taken = 10**digits, None, {round(limit.number * 10**digits, 6) for limit in found.values()}
+    below: dict[float, float] = {}
+    for limit in sorted((one for one in found.values() if one.below), key=lambda one: one.number):
+        if limit.number in below:
+            continue
+        own, half = round(limit.number * units, 6), round(limit.stand_in(digits) * units)
+        least = last if last is not None else min(half, 0) - 1
+        places = chain(range(half, least, -1), range(half + 1, math.ceil(own)))
+        if (place := next((one for one in places if one > least and one not in taken - {own}), None)) is not None:
+            last, below[limit.number] = place, place / units
+    numbers = {
+        text: below.get(limit.number) if limit.below else limit.stand_in(decimals) for text, limit in found.items()
+    }
+    return {text: number for text, number in numbers.items() if number is not None}
 
 
 def readings(words: NumberWords) -> dict[str, float]:
