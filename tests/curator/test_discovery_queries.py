@@ -322,3 +322,14 @@ def test_an_engine_of_a_users_own_is_told_that_it_cannot_count_texts():
 
     with pytest.raises(ValueError, match="engines of this package"):
         Elsewhere().tally(("a",), 10)
+
+
+@pytest.mark.parametrize("numberless", [["c"], "abc", 7, [["a"]], {"x": 1}])
+def test_no_receipt_leaves_numbers_out_of_columns_that_were_not_asked_about(numberless):
+    """The sensitivity is that of all columns, whatever is left out; a list that no query has shows a forged charge."""
+    described = WORDS.describe()
+    assert RestOfTexts.restated_sensitivity(described, 1.0, None) == WORDS.l2_sensitivity(
+        NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    with pytest.raises((TypeError, ValueError)):
+        RestOfTexts.restated_sensitivity(described | {"numberless": numberless}, 1.0, None)

@@ -74,5 +74,7 @@ class RestOfTexts(TextCounts):
 
     @staticmethod
     def restated_sensitivity(parameters: Mapping[str, Any], moved: float, norm: Norm | None) -> float:
+        if not set(parameters.get("numberless", ())) <= set(parameters["columns"]):
+            raise ValueError("Numbers are left out of columns that the query is about.")
         l1 = len(parameters["columns"]) * moved
         return PARTS * (l1 if norm is Norm.L1 else math.sqrt(l1))
