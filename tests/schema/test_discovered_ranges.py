@@ -36,3 +36,8 @@ def test_what_is_shown_holds_the_interval_and_little_more():
         assert upper >= high * (1 - 1e-9)
         assert low - lower <= max(0.01, 0.1 * low) * (1 + 1e-6)
         assert upper - high <= max(0.01, 0.1 * high) * (1 + 1e-6)
+
+
+def test_the_least_share_that_floating_point_has_is_rounded_outwards() -> None:
+    """Ten to the power of its digits is 0, by which it was divided."""
+    assert shares_between(0.0, 5e-324).startswith("0% to ")

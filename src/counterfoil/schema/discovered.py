@@ -47,9 +47,13 @@ def _rounded(share: float, to: Callable[[float], int]) -> float:
     """A share with the digits that `percent` shows; one that has no more of them stays."""
     if share <= 0:
         return 0.0
-    step = 0.01 if share >= 0.1 else 10.0 ** (math.floor(math.log10(share)) - 1)
+    step = 0.01 if share >= 0.1 else 10.0 ** max(math.floor(math.log10(share)) - 1, _LEAST_EXPONENT)
     nearest = round(share / step)
     return step * (nearest if math.isclose(share, step * nearest, rel_tol=1e-9) else to(share / step))
+
+
+_LEAST_EXPONENT = -300
+"""Of ten: smaller powers are 0 in floating point, and nothing can be divided by them."""
 
 
 def percent(share: float) -> str:
