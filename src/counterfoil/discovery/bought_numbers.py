@@ -13,7 +13,7 @@ from counterfoil.discovery.bought_bounds import about_negatives, bounds_facts, k
 from counterfoil.discovery.bought_categories import text_facts
 from counterfoil.discovery.bought_facts import NO_RANGE, STANDARD_ERRORS, BoughtColumn, Facts, coverage, coverage_range
 from counterfoil.discovery.bought_missing import missing_facts
-from counterfoil.discovery.bought_words import numbers_of_words, stretched, words_facts
+from counterfoil.discovery.bought_words import end_of, numbers_of_words, stretched, words_facts
 from counterfoil.discovery.outwards import integers, reals
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.drafting import may_name_somebody
@@ -52,7 +52,7 @@ def number_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa
         facts["decimals"] = (decimals, "bought: nearly all of its numbers have no more")
     low, high = integers(*ends) if whole else reals(*ends, decimals)
     high = _with_digits(high, ends[1], facts)
-    low, high = stretched((low, high), ends[1], words, given)
+    low, high = stretched((low, high), end_of(column), words, given)
     bounds = kept_bounds(given, low, high, least=0 if whole else max(abs(high) * 1e-6, 10.0 ** -(decimals or 0)))
     asks = not rare and not {"lower", "upper"} & set(given)
     facts |= (_alone(column) if asks else {}) | bounds_facts(column, *bounds)

@@ -16,14 +16,19 @@ _WHY = "bought: frequent beside its numbers; correct the number of a word where 
 def _limits(column: DiscoveredColumn) -> dict[str, int]:
     """Those words of a column of numbers that are limits, with about how many cells hold each."""
     words = [(text, count) for text, count in column.words if can_be_listed(text)]
-    end = column.upper if column.upper is not None else 0.0
-    return limits_among(words, end, _held(column), column.decimal_char)
+    return limits_among(words, end_of(column), _held(column), column.decimal_char)
+
+
+def end_of(column: DiscoveredColumn) -> float:
+    """Where its numbers end, as far as they show."""
+    end = column.upper if column.last_shown is None else column.last_shown
+    return 0.0 if end is None else end
 
 
 def _held(column: DiscoveredColumn) -> set[float]:
     """Numbers that its cells surely hold: those that stand out, and the last one of small whole ones."""
     sure = _SURELY * column.deviation
-    last = {column.upper} if column.kind == "integer" and column.upper is not None and column.upper < SMALL else set()
+    last = {end_of(column)} if column.kind == "integer" and end_of(column) < SMALL else set()
     return last | {number for number, _ in column.points} | {code for code, count in column.codes if count > sure}
 
 

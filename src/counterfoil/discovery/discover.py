@@ -234,7 +234,7 @@ class _Discovery:
 
     def columns(self) -> tuple[DiscoveredColumn, ...]:
         """All of them, in order."""
-        ends = {name: found.upper for name, (found, _) in self._numbers.bounds(self._heard).items()}
+        ends = {name: found.last_shown for name, (found, _) in self._numbers.bounds(self._heard).items()}
         released = {name: self._texts.released(name) for name in self._heard.turned}
         self._heard = self._heard.without_doubtful_numbers(ends, released)
         bounds, listed = self._numbers.bounds(self._heard), frozenset(self._text_columns)
@@ -307,6 +307,7 @@ class _Discovery:
             zeros_vary=vote.zeros_vary,
             unpadded=vote.unpadded,
             zeros_hidden=vote.least * vote.deviation,
+            last_shown=bounds.last_shown,
             words=tuple((text, count) for text, count in among if text not in words and not is_written_number(text)),
         )
 
@@ -383,7 +384,8 @@ class _Discovery:
         missing = {name: heard.votes[name].missing / max(heard.records, 1.0) for name in columns}
         answer = self._account.ask_texts(RestOfTexts(columns, known, worded), noise)
         self._texts.add(answer, columns, left, missing, heard.records)
-        self._heard = heard.with_numbers({name: self._texts.released(name) for name in listed})
+        released = {name: self._texts.released(name) for name in listed}
+        self._heard = heard.with_numbers(released, {name: self._texts.shows(name) for name in listed})
 
     @property
     def _wordy_columns(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from counterfoil.discovery.limits import limits_among, may_be_mark
+from counterfoil.discovery.limits import SMALL, limits_among, may_be_mark
 from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
 from counterfoil.discovery.votes import FEW_TEXTS, Votes, codes_counted
@@ -23,6 +23,9 @@ RANGED = ("integer", "real", "date", "datetime")
 """The kinds that have bounds."""
 _FEW_NUMBERS = 0.2
 """A share of numbers among limits, such as <0.5, up to which a column is one of texts all the same."""
+
+_EACH = 0.1
+"""A share of the whole numbers: where each has fewer cells, they are too many to be listed as categories."""
 
 _TOGETHER = 3.0
 """Deviations of noise by which the cells with a word must exceed 0 in all columns of numbers and days together."""
@@ -91,15 +94,16 @@ class Heard:
         both = {name: vote.beside(answered[name]) for name, vote in self.answered.items()}
         return Heard.of(self.asked, self.stored, both, looked)
 
-    def with_numbers(self, released: Mapping[str, Sequence[tuple[str, int]]]) -> Heard:
+    def with_numbers(self, released: Mapping[str, Sequence[tuple[str, int]]], shows: Mapping[str, float]) -> Heard:
         """The same, with columns of texts as columns of numbers where nearly all others are words among these.
 
         Args:
             released: by column, texts that showed, with about how many cells hold them.
+            shows: by column, from how many cells on a text likely did.
         """
         kinds = dict(self.kinds)
         for name, texts in released.items():
-            if kinds[name] == "text" and name in self.voted and _are_numbers(self.votes[name], texts):
+            if kinds[name] == "text" and name in self.voted and _are_numbers(self.votes[name], texts, shows[name]):
                 kinds[name] = self.votes[name].number_kind()
         return replace(self, kinds=kinds)
 
@@ -152,11 +156,12 @@ class Heard:
         return tuple(name for name, kind in self.kinds.items() if kind in RANGED and not self.asked[name].ranged)
 
 
-def _are_numbers(vote: Votes, texts: Sequence[tuple[str, int]]) -> bool:
+def _are_numbers(vote: Votes, texts: Sequence[tuple[str, int]], shows: float) -> bool:
     """Whether cells are numbers with words among them: limits, as <0.5 is, or one word beside reals of many values.
 
     Beside whole numbers, or few, another word is a category: A stands beside 1 and 2, "low" beside 0.5 and 1.5. So are
-    limits where few numbers with others between them are nearly all there is: 0, 30, 60, 90 and 120+.
+    limits where few numbers with others between them are nearly all there is, 0, 30, 60, 90 and 120+, and beside whole
+    numbers that the noise may hide though they are few.
     """
     masses, kind = vote.masses(), vote.number_kind()
     numbers, others = masses["integer"] + masses["real"], masses["text"]
@@ -169,6 +174,8 @@ def _are_numbers(vote: Votes, texts: Sequence[tuple[str, int]]) -> bool:
         words |= dict(rest)
     elif listed + sum(words.values()) > (1 - FEW_TEXTS) * (numbers + others) and _are_few(texts, words, vote):
         return False
+    if kind == "integer" and listed < numbers / 2 and shows > _EACH * numbers:
+        return False
     return others - sum(words.values()) < FEW_TEXTS * (numbers + others)
 
 
@@ -179,8 +186,9 @@ def _limits(vote: Votes, texts: Sequence[tuple[str, int]], end: float | None = N
     may lie beyond a small one with a plus: of the marks 1, 1+, 2 and 3, 1+ alone may show at first.
     """
     shown, numbers = _shown(texts), vote.numbers(vote.number_kind())
-    if end is not None:
-        return limits_among(texts, end, shown)
+    if end is not None:  # the last one of small whole numbers is one that cells hold
+        whole = vote.number_kind() == "integer" and end < SMALL
+        return limits_among(texts, end, shown | {end} if whole else shown)
     last = int(np.flatnonzero(numbers)[-1])
     found = limits_among(texts, max([bounds_of(last, last)[0], *shown]), shown)
     if 2 * sum(count for text, count in texts if is_written_number(text)) < numbers.sum():

@@ -9,7 +9,7 @@ from counterfoil.schema.number_words import limit_of
 SMALL = 10
 """Numbers below it are often marks, which may have a plus: none may lie beyond one that is a limit."""
 
-_BEYOND = 1.1
+_BEYOND = 1.5
 """Times a larger limit to which the noise may move the end of numbers that end there."""
 
 

@@ -166,6 +166,11 @@ class Bounds:
     negatives: float | None = None
     outside: tuple[float, float] | None = None
 
+    @property
+    def last_shown(self) -> float | None:
+        """The upper end of what shows, without room for what the noise may hide."""
+        return self.upper if self.shown is None else self.shown[1]
+
 
 def intervals_of(
     name: str, kind: Kind, date_format: str, vote: Votes, *, records: float, deviation: float, beside: str = ""

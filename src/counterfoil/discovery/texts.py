@@ -77,6 +77,10 @@ class TextRounds:
         """Whether a round was about a column."""
         return name in self._shows
 
+    def shows(self, name: str) -> float:
+        """From how many cells on a text of a column likely showed."""
+        return self._shows[name]
+
     def released(self, name: str) -> list[tuple[str, int]]:
         """The texts of a column with about how many cells hold them, the most frequent first."""
         found = [(text, max(round(count), 1)) for (column, text), count in self._counts.items() if column == name]

@@ -119,6 +119,7 @@ class DiscoveredColumn:
         zeros_vary: whether integers with leading zeros show that no number of digits describes.
         unpadded: of integers with `digits`, whether some surely have fewer and no leading zeros, as 7 beside 007.
         zeros_hidden: about how many numbers with leading zeros the noise may hide.
+        last_shown: of a column of numbers, where those that show end; the upper bound may leave room for others.
         words: of a column of numbers, texts that are none and that showed, with about how many cells hold them.
     """
 
@@ -160,6 +161,7 @@ class DiscoveredColumn:
     zeros_vary: bool = False
     unpadded: bool = False
     zeros_hidden: float = 0.0
+    last_shown: float | None = None
     words: tuple[tuple[str, int], ...] = ()
 
     @property
