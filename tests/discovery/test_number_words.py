@@ -20,7 +20,7 @@ from counterfoil.schema.discovered import DiscoveredColumn
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ROWS = 8000
 EPSILON = 8.0
-"""At which noise hides nothing here: what is told apart holds 300 rows and more."""
+"""At which noise hides nothing here: what shows there is in 300 rows and more."""
 
 
 def table() -> pd.DataFrame:

@@ -119,7 +119,7 @@ def correlation(release: Any, columns: Sequence[str], *, level: float = 0.95) ->
 
     Raises:
         Unanswerable: where a product of two of them was never measured, or a variance, or the number of records, can't
-            be told from 0.
+            be distinguished from 0.
         ValueError: for a level outside (0, 1), an unknown column, or one that is no number.
     """
     require_level(level)

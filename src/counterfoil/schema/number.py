@@ -169,7 +169,7 @@ class NumberColumn(Column):
         if twice := with_two_numbers(self.number_words):
             raise self.mistake(
                 f"{' and '.join(map(repr, twice))} are one text to whatever reads `words`, and stand for two numbers: "
-                "capitals and small letters are not told apart"
+                "capitals and small letters are alike"
             )
 
     def _spelled_as_words(self, values: pa.Array, texts: pa.Array) -> pa.Array:
