@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from counterfoil.discovery.limits import SMALL, limits_among, may_be_mark
+from counterfoil.discovery.numbers_with_words import are_doubtful, are_numbers
 from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
-from counterfoil.discovery.votes import FEW_TEXTS, Votes, codes_counted
+from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.number_words import is_written_number, limit_of
 from counterfoil.schema.raw_cell import NOT_APPLICABLE
 from counterfoil.schema.stated import Stated
-from counterfoil.schema.value_grid import bounds_of
-from counterfoil.schema.values import parse_number
 
 RANGED = ("integer", "real", "date", "datetime")
 """The kinds that have bounds."""
-_FEW_NUMBERS = 0.2
-"""A share of numbers among limits, such as <0.5, up to which a column is one of texts all the same."""
-
-_EACH = 0.1
-"""A share of the whole numbers: where each has fewer cells, they are too many to be listed as categories."""
-
 _TOGETHER = 3.0
 """Deviations of noise by which the cells with a word must exceed 0 in all columns of numbers and days together."""
 
@@ -103,7 +92,7 @@ class Heard:
         """
         kinds = dict(self.kinds)
         for name, texts in released.items():
-            if kinds[name] == "text" and name in self.voted and _are_numbers(self.votes[name], texts, shows[name]):
+            if kinds[name] == "text" and name in self.voted and are_numbers(self.votes[name], texts, shows[name]):
                 kinds[name] = self.votes[name].number_kind()
         return replace(self, kinds=kinds)
 
@@ -121,8 +110,7 @@ class Heard:
         """
         kinds = dict(self.kinds)
         for name in self.turned:
-            end, taken = ends.get(name), _limits(self.votes[name], released[name])
-            if end is None or math.isnan(end) or taken.keys() - _limits(self.votes[name], released[name], end).keys():
+            if are_doubtful(self.votes[name], released[name], ends.get(name)):
                 kinds[name] = "text"
         return replace(self, kinds=kinds)
 
@@ -154,67 +142,6 @@ class Heard:
     def numbers(self) -> tuple[str, ...]:
         """The columns whose bounds are to be found."""
         return tuple(name for name, kind in self.kinds.items() if kind in RANGED and not self.asked[name].ranged)
-
-
-def _are_numbers(vote: Votes, texts: Sequence[tuple[str, int]], shows: float) -> bool:
-    """Whether cells are numbers with words among them: limits, as <0.5 is, or one word beside reals of many values.
-
-    Beside whole numbers, or few, another word is a category: A stands beside 1 and 2, "low" beside 0.5 and 1.5. So are
-    limits where few numbers with others between them are nearly all there is, 0, 30, 60, 90 and 120+, and beside whole
-    numbers that the noise may hide though they are few.
-    """
-    masses, kind = vote.masses(), vote.number_kind()
-    numbers, others = masses["integer"] + masses["real"], masses["text"]
-    if numbers <= _FEW_NUMBERS * (numbers + others) or not vote.numbers(kind).any():
-        return False
-    words = _limits(vote, texts)
-    rest = [one for one in texts if one[0] not in words and not is_written_number(one[0])]
-    listed = sum(count for text, count in texts if is_written_number(text))
-    if kind == "real" and len(rest) == 1 and listed < numbers / 2:
-        words |= dict(rest)
-    elif listed + sum(words.values()) > (1 - FEW_TEXTS) * (numbers + others) and _are_few(texts, words, vote):
-        return False
-    if kind == "integer" and listed < numbers / 2 and shows > _EACH * numbers:
-        return False
-    return others - sum(words.values()) < FEW_TEXTS * (numbers + others)
-
-
-def _limits(vote: Votes, texts: Sequence[tuple[str, int]], end: float | None = None) -> dict[str, int]:
-    """The limits among texts that showed.
-
-    Where numbers end is what their places and the texts say where `end` is None. While few of the numbers show, others
-    may lie beyond a small one with a plus: of the marks 1, 1+, 2 and 3, 1+ alone may show at first.
-    """
-    shown, numbers = _shown(texts), vote.numbers(vote.number_kind())
-    if end is not None:  # the last one of small whole numbers is one that cells hold
-        whole = vote.number_kind() == "integer" and end < SMALL
-        return limits_among(texts, end, shown | {end} if whole else shown)
-    last = int(np.flatnonzero(numbers)[-1])
-    found = limits_among(texts, max([bounds_of(last, last)[0], *shown]), shown)
-    if 2 * sum(count for text, count in texts if is_written_number(text)) < numbers.sum():
-        return {text: count for text, count in found.items() if not may_be_mark(text)}
-    return found
-
-
-def _shown(texts: Sequence[tuple[str, int]]) -> set[float]:
-    """Those of the texts that are plain numbers."""
-    return {number for text, _ in texts if math.isfinite(number := parse_number(text, {}))}
-
-
-def _are_few(texts: Sequence[tuple[str, int]], words: Iterable[str], vote: Votes) -> bool:
-    """Whether numbers are few, limits among them, and others of as many digits lie between them."""
-    places = {*_shown(texts), *(limit.number for text in words if (limit := limit_of(text)) is not None)}
-    if not 2 <= len(places) <= _MOST_LISTED:
-        return False
-    unit = 10.0 ** -((vote.decimals() or 0) if vote.number_kind() == "real" else 0)
-    return len(places) < _FILLED * (round((max(places) - min(places)) / unit) + 1)
-
-
-_MOST_LISTED = 20
-"""Categories, up to which a list of numbers is one of those."""
-
-_FILLED = 0.75
-"""A share of the places between the least and the greatest number, from which on they follow one another."""
 
 
 def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:
