@@ -926,20 +926,28 @@ def test_dates_whose_range_the_noise_hides_are_named_beneath_the_table(office: O
     pytest.fail("in eight purchases the noise hid the range in none")
 
 
+def said_at(office: Office, epsilon: str, sentence: str) -> str:
+    """What a purchase says that has a sentence: noise leaves it out of one of 14, and out of six of six in 1e-7."""
+    for _ in range(6):
+        ended = office.run("schema", "labor.csv", "--epsilon", epsilon, "--out", "labor.schema.toml", "--force")
+        assert ended.status == 0, ended.err
+        if sentence in (said := " ".join(ended.out.split())):
+            break
+    return said
+
+
 def test_numbers_beside_a_word_are_not_called_texts_of_which_none_is_frequent(office: Office) -> None:
     rng = np.random.default_rng(0)
-    words = rng.choice(["unbekannt", "ausstehend"], 3000)
+    words = rng.choice(["unbekannt", "ausstehend", "unlesbar"], 3000)
     lines = [word if rng.random() < 0.2 else f"{rng.normal(5, 1):.2f}" for word in words]
     Path("labor.csv").write_text("\n".join(["hba1c;arm", *(f"{one};a" for one in lines)]) + "\n")
-    ended = office.run("schema", "labor.csv", "--epsilon", "1", "--out", "labor.schema.toml")
-    assert ended.status == 0, ended.err
-    said = " ".join(ended.out.split())
-    assert "No release will have hba1c: numbers, dates or moments, and too many texts beside them." in said
+    mixed = "No release will have hba1c: numbers, dates or moments, and too many texts beside them."
+    said = said_at(office, "1", mixed)
+    assert mixed in said
     assert "state kind and bounds in labor.schema.toml with missing = true" in said
     assert "none is frequent" not in said
-    more = office.run("schema", "labor.csv", "--epsilon", "5", "--out", "more.schema.toml")
-    said = " ".join(more.out.split())
-    assert "Most cells of hba1c are numbers, dates or moments beside texts, and were bought as categories" in said
+    listed = "Most cells of hba1c are numbers, dates or moments beside texts, and were bought as categories"
+    assert listed in said_at(office, "5", listed)
 
 
 def test_a_purchase_says_that_a_title_makes_a_single_column(office: Office) -> None:
