@@ -5,9 +5,9 @@ Public: they follow from noisy counts alone. No record is read.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 
+from counterfoil.accounting.row_counts import CONFIDENT
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.runs import deviations_to_stand_out
 from counterfoil.marginals.unreliable import first_few
@@ -19,14 +19,6 @@ _MANY = 20
 
 _LOOSE = 0.25
 """Where counts of few categories are off by more of the rows, with probability 95%, nothing is known of them."""
-
-_STANDARD_ERRORS = math.log(20) / math.sqrt(2)
-"""Within which lies the noise of a count with probability 95%.
-
-Of Laplace noise of scale b, P(abs(X) > x) = exp(-x / b), and its standard deviation is b sqrt(2). Normal noise has 97%
-there, and sums of Laplace noise have between the two (a test compares them), so that it holds of whatever was counted.
-With 1.96 it was 93.75% of Laplace noise.
-"""
 
 
 def hidden_categories(
@@ -66,7 +58,7 @@ def hidden_categories(
 
 def _loose_shares(marginals: Sequence[NoisyMarginal], total: float) -> list[str]:
     """What is said of columns of few categories, of which noise leaves no share: rows are not near all of them then."""
-    few = [(_STANDARD_ERRORS * one.scale, one.clique[0]) for one in marginals if 1 < one.counts.size <= _MANY]
+    few = [(CONFIDENT * one.scale, one.clique[0]) for one in marginals if 1 < one.counts.size <= _MANY]
     loose = [(off, name) for off, name in sorted(few, reverse=True) if off > _LOOSE * max(total, 1.0)]
     if not loose:
         return []

@@ -17,6 +17,7 @@ from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.composition import COMPOSITIONS
 from counterfoil.accounting.event import event_from_json
 from counterfoil.accounting.filter import Filter
+from counterfoil.accounting.row_counts import CONFIDENT
 from counterfoil.alike import columns_named, grouped
 from counterfoil.curator.queries.placement import SchemaPlacement
 from counterfoil.noise.laplace import LaplaceNoise
@@ -91,7 +92,7 @@ class NoisyPlacements:
         errors b sqrt(2). A weighted sum of several has fewer, down to 1.96 (a test compares them), so that shares and
         the number of records, into which several counts go, lie within as many.
         """
-        return math.log(20) / math.sqrt(2) if self.noise == LaplaceNoise.kind else AT_MOST
+        return CONFIDENT if self.noise == LaplaceNoise.kind else AT_MOST
 
     @property
     def tells(self) -> bool:
