@@ -15,7 +15,7 @@ from counterfoil import Schema, synthesize
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.integer import Integer
-from counterfoil.schema.number_words import advised, apart, is_written_number, limit_of
+from counterfoil.schema.number_words import is_written_number
 from counterfoil.schema.real import Real
 from sensitive_tables import ENGINES
 
@@ -216,47 +216,3 @@ def test_numbers_in_any_notation_are_no_words() -> None:
     assert [text for text in numbers if not is_written_number(text)] == []
     words = ["90+", "<0.5", ">5", "n.d.", "refused", "", "-", ".", "2A", "1-2", "e3", "+"]
     assert not any(map(is_written_number, words))
-
-
-def test_limits_are_told_from_other_texts_and_get_a_number() -> None:
-    texts = ("90+", "90 +", "100 or more", "65 and over", "80 und mehr", "<0.5", "< 1", "<=0,05", ">200", "≥ 3.5")
-    assert all(map(limit_of, texts))
-    assert list(advised(texts).values()) == [90, 90, 100, 65, 80, 0.2, 0, 0.02, 200, 3.5]
-    assert not limit_of(f"<{'9' * 5000}")  # more digits than Python makes an integer of
-    assert not any(map(limit_of, ("90", "+90", "n.d.", "A+", "1-2", "<", "more", "90+5")))
-
-
-def test_a_limit_with_a_separator_of_thousands_is_no_number_with_decimals() -> None:
-    """The mean would be that of numbers a thousand times smaller."""
-    texts = (">1,000", "1.000+", ">=12,500", "<0,125", "<1,25")
-    assert list(advised(texts).values()) == [1000, 1, 12500, 0.062, 0.62]
-    assert list(advised(texts, decimal_char=".").values()) == [1000, 1, 12500, 0.062, 0.62]
-    assert list(advised(texts, decimal_char=",").values()) == [1, 1000, 12.5, 0.062, 0.62]
-
-
-@pytest.mark.parametrize(
-    ("limits", "decimals", "numbers"),
-    [
-        (["<0.4", "<0.5"], 1, {"<0.4": 0.2, "<0.5": 0.3}),
-        (["<1", "<0.5"], 1, {"<1": 0.4, "<0.5": 0.2}),
-        (["<10", "<20", "90+"], 0, {"<10": 5, "<20": 9, "90+": 90}),
-        (["< 0.5", "<0.5", ">200"], 2, {"< 0.5": 0.25, "<0.5": 0.25, ">200": 200}),
-        (["<1", "<0.5"], 0, {"<0.5": 0}),
-        (["<-10", "<-5", ">-1"], 0, {"<-10": -10, "<-5": -5, ">-1": -1}),
-        (["<0"], 0, {"<0": 0}),
-        ([], None, {}),
-    ],
-)
-def test_limits_below_have_numbers_of_their_own(limits: list[str], decimals: int | None, numbers: dict) -> None:
-    """Of two limits with one number the second came back as the first, and 0.5 as <1 where that stood for it."""
-    assert apart(limits, decimals) == numbers
-
-
-@given(
-    st.lists(st.sampled_from(["<", "≤", ">"]).flatmap(lambda sign: st.floats(-99, 99).map(lambda x: f"{sign}{x:.2f}")))
-)
-def test_numbers_of_limits_are_apart_and_on_the_right_side(limits: list[str]) -> None:
-    found = apart(limits, 2)
-    below = {limit.number: found[text] for text in found if (limit := limit_of(text)) is not None and limit.below}
-    assert list(dict(sorted(below.items())).values()) == sorted(set(below.values()))
-    assert all(stand_in <= number for number, stand_in in below.items())

@@ -21,8 +21,8 @@ MOST_ROWS_OFF = 3_000.0
 Tables that are copied with so little budget have thousands of rows more often than millions, and one of 3,000 might
 then be counted as none. Measured on eight columns at a delta of 1e-6, a number is off by 1,300 rows at epsilon 0.01 by
 `independent`, 1,500 by AIM, 1,600 by MST, 1,700 by reweighting, 2,600 by direct and 6,500 by evolution, and at 0.001 by
-10,000 to 52,000. It grows as one over epsilon. A table of millions would bear more, but its size is not known before the
-charge, and saying how many rows to draw costs nothing.
+10,000 to 52,000. It grows as one over epsilon. A table of millions would bear more, but its size is not known before
+the charge, and saying how many rows to draw costs nothing.
 """
 
 CONFIDENT = math.log(20) / math.sqrt(2)

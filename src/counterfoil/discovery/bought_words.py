@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from counterfoil.discovery.bought_facts import Facts, can_be_listed
-from counterfoil.discovery.limits import SMALL, limits_among
+from counterfoil.discovery.limits import SMALL, limits_among, numbers_apart
 from counterfoil.schema.discovered import DiscoveredColumn
-from counterfoil.schema.number_words import apart, limit_of
+from counterfoil.schema.limit import limit_of
 
 _WHY = "bought: frequent beside its numbers; correct the number of a word where other cells hold it"
 
@@ -16,7 +16,7 @@ _WHY = "bought: frequent beside its numbers; correct the number of a word where 
 def _limits(column: DiscoveredColumn) -> dict[str, int]:
     """Those words of a column of numbers that are limits, with about how many cells hold each."""
     words = [(text, count) for text, count in column.words if can_be_listed(text)]
-    return limits_among(words, end_of(column), _held(column), column.decimal_char)
+    return limits_among(words, end_of(column), _held(column), column.decimal_char, column.unit)
 
 
 def end_of(column: DiscoveredColumn) -> float:
@@ -38,7 +38,11 @@ _SURELY = 5.0
 
 def words_beside(column: DiscoveredColumn) -> list[str]:
     """Its other words, which stand for no number: "refused" is one."""
-    return [text for text, _ in column.words if limit_of(text) is None and can_be_listed(text)]
+    return [
+        text
+        for text, _ in column.words
+        if limit_of(text, column.decimal_char, column.unit) is None and can_be_listed(text)
+    ]
 
 
 def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict[str, int | float]:
@@ -47,7 +51,8 @@ def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict
         return {}
     decimals = 0 if column.kind == "integer" else given.get("decimals", column.decimals)
     result: dict[str, int | float] = {}
-    for text, number in apart(_limits(column), decimals, column.decimal_char).items():
+    numbers = numbers_apart(_limits(column), decimals, _held(column), column.decimal_char, column.unit)
+    for text, number in numbers.items():
         if given.get("lower", number) <= number <= given.get("upper", number):
             result[text] = int(number) if column.kind == "integer" else float(number)
     return result

@@ -418,7 +418,7 @@ class _Discovery:
         """Columns of numbers, as a vote found them, of which surely some cells are texts: words among numbers."""
         heard = self._heard
         numbers = [name for name in heard.numbers if name in heard.voted and heard.kinds[name] in ("integer", "real")]
-        return tuple(name for name in numbers if name not in heard.units and heard.votes[name].masses()["text"] > 0)
+        return tuple(name for name in numbers if heard.votes[name].masses()["text"] > 0)
 
     @property
     def _text_columns(self) -> tuple[str, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable
+from itertools import chain
 
-from counterfoil.schema.number_words import limit_of
+from counterfoil.schema.limit import limit_of
 
 SMALL = 10
 """Numbers below it are often marks, which may have a plus: none may lie beyond one that is a limit."""
@@ -14,7 +16,7 @@ _BEYOND = 1.5
 
 
 def limits_among(
-    texts: Iterable[tuple[str, int]], end: float, held: Container[float] = (), decimal_char: str = ""
+    texts: Iterable[tuple[str, int]], end: float, held: Container[float] = (), decimal_char: str = "", unit: str = ""
 ) -> dict[str, int]:
     """Those texts that are limits, with about how many cells hold each.
 
@@ -26,13 +28,53 @@ def limits_among(
         texts: with about how many cells hold each.
         end: of the numbers of the column, about.
         held: numbers that cells surely hold.
-        decimal_char: of the column.
+        decimal_char, unit: of the column.
     """
-    found = {text: (count, limit) for text, count in texts if (limit := limit_of(text, decimal_char)) is not None}
+    read = {text: (count, limit_of(text, decimal_char, unit)) for text, count in texts}
+    found = {text: (count, limit) for text, (count, limit) in read.items() if limit is not None}
     plus = {limit.number for _, limit in found.values() if not limit.signed}
     last = max(plus, default=0.0)
     ends_there = len(plus) == 1 and last not in held and end <= last * (1 if last < SMALL else _BEYOND)
     return {text: count for text, (count, limit) in found.items() if limit.signed or ends_there}
+
+
+def numbers_apart(
+    limits: Iterable[str],
+    decimals: int | None = None,
+    held: Container[float] = (),
+    decimal_char: str = "",
+    unit: str = "",
+) -> dict[str, float]:
+    """A number for each limit (`Limit.stand_in`), each of them another one, and none that cells hold.
+
+    Half of 0.4 and half of 0.5 are both 0.2 with one digit. Nor is the number for one below a limit itself: where some
+    cells have <0.5 and others <1, numbers from 0.5 on are cells too. Among whole numbers 6 stands for those over 5, and
+    among reals the next one where cells hold the limit. Limits below between which there is no room are left out.
+
+    Args:
+        limits: texts; others are left out.
+        decimals: digits after the point of the column; as many as the limits have where None.
+        held: numbers that cells surely hold.
+        decimal_char, unit: of the column.
+    """
+    found = {text: limit for text in limits if (limit := limit_of(text, decimal_char, unit)) is not None}
+    digits = max((limit.decimals for limit in found.values()), default=0) if decimals is None else decimals
+    units, last, taken = 10**digits, None, {round(limit.number * 10**digits, 6) for limit in found.values()}
+    below: dict[float, float] = {}
+    for limit in sorted((one for one in found.values() if one.below), key=lambda one: one.number):
+        if limit.number in below:
+            continue
+        own, half = round(limit.number * units, 6), round(limit.stand_in(digits) * units)
+        least = last if last is not None else min(half, 0) - 1
+        places = chain(range(half, least, -1), range(half + 1, math.ceil(own)))
+        if (place := next((one for one in places if one > least and one not in taken - {own}), None)) is not None:
+            last, below[limit.number] = place, place / units
+    numbers: dict[str, float | None] = {}
+    for text, limit in found.items():
+        beyond = limit.strict and (not digits or limit.number in held)
+        next_one = (round(limit.number * units) + 1) / units
+        numbers[text] = below.get(limit.number) if limit.below else next_one if beyond else limit.stand_in(decimals)
+    return {text: number for text, number in numbers.items() if number is not None}
 
 
 def may_be_mark(text: str) -> bool:

@@ -9,7 +9,8 @@ import numpy as np
 
 from counterfoil.discovery.limits import SMALL, limits_among, may_be_mark
 from counterfoil.discovery.votes import FEW_TEXTS, Votes
-from counterfoil.schema.number_words import is_written_number, limit_of
+from counterfoil.schema.limit import limit_of
+from counterfoil.schema.number_words import is_written_number
 from counterfoil.schema.value_grid import bounds_of
 from counterfoil.schema.values import parse_number
 

@@ -18,8 +18,8 @@ from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import EXACT, Integer
+from counterfoil.schema.limit import limit_of
 from counterfoil.schema.notation import dated, moment_of
-from counterfoil.schema.number_words import limit_of
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
@@ -83,9 +83,11 @@ class SeenCells:
         return (0, 0) if self._far is None else self._far.placeholders(way)
 
     def _add_words(self, texts: Counter[str]) -> None:
+        column = self._column
+        notation = (column.decimal_char, column.unit) if isinstance(column, Integer | Real) else ("", "")
         for text, count in texts.items():
             self._unread.clocks += count * (_CLOCK.fullmatch(text) is not None)
-            if limit_of(text) is not None:
+            if limit_of(text, *notation) is not None:
                 self._unread.limits[text] += count
             self._unread.words += count * is_missing_word(text)
 

@@ -7,29 +7,20 @@ hold the word again. The column's facts say which number, and the number is what
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from counterfoil.schema.limit import limit_of
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.unit import bare, unit_of
 
 NumberWords = tuple[tuple[str, float], ...]
 """Each word with its number. Of several words for one number the first is written."""
 
-_NUMBER = r"([0-9]{1,15})([.,][0-9]{1,12})?"
-_SIGNED = _NUMBER.replace("(", "(-?", 1)
-_BELOW = re.compile(rf"[<≤]=?\s*{_SIGNED}")
-_ABOVE = re.compile(rf"[>≥]=?\s*{_SIGNED}")
-_AND_MORE = re.compile(
-    rf"{_NUMBER}\s*(\+|(or|and)\s(more|over|above|older)|(und|oder)\s(mehr|älter)|(et|ou)\s(plus|\+))"
-)
 _WRITTEN = re.compile(r"[+-]?[.,'\u2019\s]*\d[\d.,'\u2019\s]*([eE][+-]?\d+)?")
 
 
@@ -40,55 +31,10 @@ def is_written_number(text: str) -> bool:
     return bool(unit := unit_of(text)) and _WRITTEN.fullmatch(bare(text, unit)) is not None
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A text that stands for all numbers beyond one.
-
-    Args:
-        number: beyond which they lie.
-        decimals: with how many digits after the point it is written.
-        below: whether they lie below, as those of <0.5 do.
-        signed: whether a sign such as < or > says so: 2+ may be a mark as well.
-    """
-
-    number: float
-    decimals: int
-    below: bool
-    signed: bool
-
-    def stand_in(self, decimals: int | None = None) -> float:
-        """A number for all of them: the limit itself, and below one above 0 half of it, rounded down.
-
-        Args:
-            decimals: digits after the point that the number may have; as many as the limit where None.
-        """
-        units = 10 ** (self.decimals if decimals is None else decimals)
-        number = math.floor(self.number * units / (2 if self.below and self.number > 0 else 1) + 1e-9) / units
-        return int(number) if number.is_integer() else number
-
-
-def limit_of(text: str, decimal_char: str = "") -> Limit | None:
-    """What a text such as 90+, 100 or more, >200 or <0.5 says; None for others.
-
-    Args:
-        text: of a cell.
-        decimal_char: of the column; without it a comma before three digits parts thousands, as in >1,000.
-    """
-    below = _BELOW.fullmatch(text)
-    signed = below or _ABOVE.fullmatch(text)
-    if (found := signed or _AND_MORE.fullmatch(text)) is None:
-        return None
-    whole, sign, decimals = found[1], (found[2] or "")[:1], (found[2] or "")[1:]
-    may_part = len(decimals) == 3 and len(whole) <= 3 and whole[0] != "0"
-    if may_part and sign == {"": ",", ".": ",", ",": "."}[decimal_char]:
-        whole, decimals = whole + decimals, ""
-    return Limit(float(f"{whole}.{decimals}"), len(decimals), below is not None, signed is not None)
-
-
-def advised(limits: Iterable[str], decimals: int | None = None, decimal_char: str = "") -> dict[str, float]:
+def advised(limits: Iterable[str], decimal_char: str = "", unit: str = "") -> dict[str, float]:
     """Limits with the number that may stand for each (`Limit.stand_in`): 90 for 90+, and 0.2 for <0.5."""
-    found = {text: limit_of(text, decimal_char) for text in limits}
-    return {text: limit.stand_in(decimals) for text, limit in found.items() if limit is not None}
+    found = {text: limit_of(text, decimal_char, unit) for text in limits}
+    return {text: limit.stand_in() for text, limit in found.items() if limit is not None}
 
 
 def are_number_words(words: object) -> bool:
@@ -109,33 +55,6 @@ def with_two_numbers(words: NumberWords) -> tuple[str, ...]:
         if found != number:
             return other, word
     return ()
-
-
-def apart(limits: Iterable[str], decimals: int | None = None, decimal_char: str = "") -> dict[str, float]:
-    """As `advised`, with another number for each limit below: half of 0.4 and half of 0.5 are both 0.2 with one digit.
-
-    None of them is a limit itself: where some cells have <0.5 and others <1, numbers from 0.5 on are cells too. Those
-    between which there is no room are left out.
-
-    Args:
-        limits, decimals, decimal_char: as for `advised`.
-    """
-    found = {text: limit for text in limits if (limit := limit_of(text, decimal_char)) is not None}
-    digits = max((limit.decimals for limit in found.values()), default=0) if decimals is None else decimals
-    units, last, taken = 10**digits, None, {round(limit.number * 10**digits, 6) for limit in found.values()}
-    below: dict[float, float] = {}
-    for limit in sorted((one for one in found.values() if one.below), key=lambda one: one.number):
-        if limit.number in below:
-            continue
-        own, half = round(limit.number * units, 6), round(limit.stand_in(digits) * units)
-        least = last if last is not None else min(half, 0) - 1
-        places = chain(range(half, least, -1), range(half + 1, math.ceil(own)))
-        if (place := next((one for one in places if one > least and one not in taken - {own}), None)) is not None:
-            last, below[limit.number] = place, place / units
-    numbers = {
-        text: below.get(limit.number) if limit.below else limit.stand_in(decimals) for text, limit in found.items()
-    }
-    return {text: number for text, number in numbers.items() if number is not None}
 
 
 def readings(words: NumberWords) -> dict[str, float]:

@@ -164,7 +164,7 @@ class ColumnWords:
         if self.kind == "categorical" and any(seen.notations.values()):
             return self._listed_numbers_remedy(seen.notations, of)
         if seen.limits and numbers:
-            return self._limit_remedy(seen.limits, of)
+            return self._limit_remedy(seen.limits, seen.unit, of)
         return self._clock_remedy(seen.clocks, of) if seen.clocks else self._notation(seen=True)
 
     def _offset_remedy(self, count: int, of: int) -> str:
@@ -200,12 +200,10 @@ class ColumnWords:
         others = self._notation(seen=True)
         return f"{count:,} of them are times of day, or lengths of time: {clock}. For the others, {others}"
 
-    def _limit_remedy(self, limits: Counter[str], of: int) -> str:
+    def _limit_remedy(self, limits: Counter[str], unit: str, of: int) -> str:
         count = limits.total()
         which = "they" if count == of else f"{count:,} of them"
-        listed = toml_value(
-            advised((text for text, _ in limits.most_common(_MOST_LIMITS)), decimal_char=self.decimal_char)
-        )
+        listed = toml_value(advised((text for text, _ in limits.most_common(_MOST_LIMITS)), self.decimal_char, unit))
         limit = (
             f"{which} are limits, as <5 and 90+ are. Without them the mean of the column is another one: state for "
             f"which number each stands, within the bounds, as in `words = {listed}`"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-_MONEY = ("€", "$", "£", "¥", "CHF", "EUR", "USD", "GBP", "Fr.", "kr", "kr.", "zł", "Kč", "Ft")
+MONEY = ("€", "$", "£", "¥", "CHF", "EUR", "USD", "GBP", "Fr.", "kr", "kr.", "zł", "Kč", "Ft")
+"""Currencies, which are written before numbers too."""
+
 _SHARES = ("%", "‰")
 _MEASURES = ("°C", "kg", "mg", "g", "km", "cm", "mm", "m", "m²", "km²", "ha", "kWh", "years", "min")
 _CLINICAL = ("mmol/L", "mmol/l", "mg/dL", "mg/dl", "g/dL", "g/dl", "g/L", "g/l", "U/L", "U/l", "mmHg", "bpm")
-KNOWN = (*_SHARES, *_MONEY, *_MEASURES, *_CLINICAL)
+KNOWN = (*_SHARES, *MONEY, *_MEASURES, *_CLINICAL)
 """Units that are looked for in texts that are no numbers: what offices, shops and clinics write beside most of theirs.
 
 A longer list costs a purchase little, but single letters other than g and m are ends of codes more often than units.
@@ -18,7 +20,7 @@ _LONGEST = 20
 _NEVER = re.compile(r"\d")
 _ALONE = re.compile(r"[-+.,'\u2019\s]*")
 _AFTER = re.compile(r"[0-9][.,]?\s*(" + "|".join(map(re.escape, sorted(KNOWN, key=len, reverse=True))) + ")$")
-_BEFORE = re.compile(r"[-+]?\s*(" + "|".join(map(re.escape, (*_SHARES, *_MONEY))) + r")\s*[-+]?[.,]?[0-9]")
+_BEFORE = re.compile(r"[-+]?\s*(" + "|".join(map(re.escape, (*_SHARES, *MONEY))) + r")\s*[-+]?[.,]?[0-9]")
 
 
 def is_unit(text: str) -> bool:
