@@ -63,7 +63,11 @@ def survey(rows: int = 2000, seed: int = 0) -> pd.DataFrame:
 
 
 def skipped(table: pd.DataFrame, more: str = "") -> dict[str, str]:
-    report = check_without_privacy(table, Schema.from_toml(SCHEMA + more))
+    return skips(table, Schema.from_toml(SCHEMA + more))
+
+
+def skips(table: pd.DataFrame, schema: Schema) -> dict[str, str]:
+    report = check_without_privacy(table, schema)
     return {note.column: note.text for note in report.notes if note.kind == "skipped"}
 
 
@@ -214,3 +218,31 @@ def test_questions_that_are_skipped_together_are_counted_once(monkeypatch: pytes
     (note,) = [one for one in check_without_privacy(table, facts).notes if one.kind == "skipped"]
     assert note.count == 12
     assert len(made) < 13 * 12, "pairs of a value and a gate"
+
+
+def test_numbers_that_are_written_as_words_or_with_zeros_are_numbers_in_rules() -> None:
+    """`age >= 85+ years` is no rule: what was advised could not be pasted."""
+    rng = np.random.default_rng(5)
+    age, region = rng.integers(60, 90, 4000), rng.integers(1, 30, 4000)
+    frame = pd.DataFrame(
+        {
+            "age": np.where(age >= 85, "85+ years", age.astype(str)),
+            "pension": np.where(age >= 85, 0, rng.integers(1, 9, 4000)),
+            "region": [f"{number:02}" for number in region],
+            "ferry": np.where(region < 4, 0, rng.integers(1, 9, 4000)),
+        }
+    )
+    columns = (
+        Integer("age", 60, 85, words=(("85+ years", 85),)),
+        Integer("pension", 0, 9),
+        Integer("region", 1, 29, digits=2),
+        Integer("ferry", 0, 9),
+    )
+    notes = skips(frame, Schema(columns))
+    for name, rule, other in (
+        ("pension", Rule("pension == 0", "age >= 85"), Rule("pension != 0", "age < 85")),
+        ("ferry", Rule("ferry == 0", "region < 4"), Rule("ferry != 0", "region >= 4")),
+    ):
+        for one in (rule, other):
+            assert f'if = "{one.condition}", then = "{one.then}"' in notes[name]
+        assert name not in skips(frame, Schema(columns, rules=(rule, other)))

@@ -30,7 +30,9 @@ def is_exact(column: Column) -> bool:
 
 
 def constant(column: Column, code: int) -> str:
-    """The value of a code of a column that `is_exact`, as expressions write it."""
+    """The value of a code of a column that `is_exact`, as expressions write it: of 90+ and 007 their numbers."""
+    if isinstance(column, Integer):
+        return f"{column.ranges[0][code]:.0f}"
     label = column.labels[code]
     return f"'{label}'" if isinstance(column, Categorical) else label
 
@@ -64,9 +66,9 @@ def _stated(column: Column, inside: list[int], others: list[int]) -> str:
     """What follows the name of the column."""
     if isinstance(column, Integer) and inside and others:
         if max(inside) < min(others):
-            return f"< {column.labels[min(others)]}"
+            return f"< {constant(column, min(others))}"
         if min(inside) > max(others):
-            return f">= {column.labels[min(inside)]}"
+            return f">= {constant(column, min(inside))}"
     if not inside or min(len(inside), len(others)) > _MOST_LISTED:
         return ""
     listed, negated = (inside, False) if len(inside) <= len(others) else (others, True)
