@@ -50,6 +50,8 @@ def test_a_pile_at_a_bought_upper_bound_is_said_with_its_part_of_the_variance(co
     assert said_of(column, counts, bought=False) == [], "bounds that somebody stated end where the numbers do"
     assert said_of(column, falling(80, 0)) == [], "no pile"
     assert said_of(column, counts, scale=60.0) == [], "noise hides it"
+    cut_off = replace(column, words=(("79+", 79),))
+    assert said_of(cut_off, counts) == [], "the word says that numbers end there"
 
 
 def test_below_zero_a_lower_bound_is_judged_too():

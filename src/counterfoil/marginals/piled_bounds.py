@@ -51,6 +51,8 @@ def _at_zero(schema: Schema, columns: Sequence[NumberColumn], bought: Bought) ->
         column = schema[one.marginal.clique[0]]
         if not isinstance(column, Real) or column.lower != 0 or len(one.centers) < _FEWEST:
             continue
+        if 0.0 in _worded(column):
+            continue
         share, part, _ = _pile(one, column, int(column.codes_of(np.array([0.0]))[0]), 0.0)
         if part >= _MUCH and share <= most:
             found.append(f"{column.name} ({share:.2g}%, {100 * part:.0f}% of the variance)")
@@ -64,7 +66,7 @@ def _at_zero(schema: Schema, columns: Sequence[NumberColumn], bought: Bought) ->
 
 
 def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
-    """Of upper bounds, and of lower ones below 0."""
+    """Of upper bounds, and of lower ones below 0; those for which a word stands, as 90+ for 90, say so themselves."""
     found = []
     for one in columns:
         column = schema[one.marginal.clique[0]]
@@ -77,7 +79,7 @@ def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
             for end, bound, number in ends
             for share, part, cells in [_pile(one, column, clamping.codes[end], number)]
             for beside in ["or beside " if cells > 1 else ""]
-            if number and part >= _MUCH
+            if number and number not in _worded(column) and part >= _MUCH
         ]
     if not found:
         return []
@@ -86,6 +88,11 @@ def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
         "count as the bound: real means and deviations are then further out than those of the copy. State bounds that "
         "the public knows, or buy with more epsilon."
     ]
+
+
+def _worded(column: Column) -> set[float]:
+    """The numbers for which words stand."""
+    return {number for _, number in column.words} if isinstance(column, (Integer, Real)) else set()
 
 
 def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[float, float, int]:
