@@ -102,3 +102,10 @@ resolution = "1h"
     assert "W_1 2 days" in said
     assert "deviation 2.582 hours 2.582 hours" in said  # of those of one day
     assert "W_1 30 minutes" in said
+
+
+def test_the_folder_of_a_release_is_no_real_table(office: Office) -> None:
+    assert office.synth("--out", "release/").status == 0
+    refused = office.run("evaluate", "release", "people.csv")
+    assert refused.status == 2
+    assert "takes the real table first, then the synthetic one" in " ".join(refused.err.split())

@@ -220,3 +220,36 @@ def test_numbers_beyond_a_bound_are_read_with_separators_of_thousands(tmp_path: 
     assert set(placements_of(price, pa.array(prices[-4:])).tolist()) == {Placement.ABOVE}
     assert isinstance(rate, Integer)
     assert rate.decimal_char == ""
+
+
+def test_points_that_may_part_thousands_of_an_amount_are_asked_about(tmp_path: Path) -> None:
+    """1.234 € was a euro and a quarter without a word; prices of fuel have three digits after the point as well."""
+    rng = np.random.default_rng(7)
+    amounts = [int(one) for one in rng.lognormal(8, 1, ROWS)]
+    table = {
+        "price": [f"{one // 1000}.{one % 1000:03} €" if one >= 1000 else f"{one} €" for one in amounts],
+        "fuel": [f"{one:.3f} €" for one in rng.uniform(1.2, 2.1, ROWS)],
+        "cents": [f"{one:.2f} €" for one in rng.uniform(1, 500, ROWS)],
+        "weight": [f"{one:.3f} kg" for one in rng.uniform(1, 90, ROWS)],
+    }
+    made, curator = SchemaPurchase.of(written(tmp_path / "s.csv", table), BUDGET, "add_or_remove_one").make(None)
+    curator.close()
+    assert {column.name for column in made.discovered.columns if column.unit} == set(table)
+    assert [column.name for column in made.discovered.columns if column.grouped] == ["price"]
+    assert [one.column for one in made.schema.confirm] == ["price"]
+
+
+def test_limits_among_numbers_with_a_unit_are_words(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    table = {
+        "weight": ["<3 kg" if one < 3 else f"{one:.1f} kg" for one in rng.gamma(4, 3, ROWS)],
+        "income": ["$90,000+" if one > 9e4 else f"${one:,.0f}" for one in rng.lognormal(10, 0.8, ROWS)],
+    }
+    made, curator = SchemaPurchase.of(written(tmp_path / "s.csv", table), BUDGET, "add_or_remove_one").make(None)
+    curator.close()
+    weight, income = made.schema.synthesized
+    assert isinstance(weight, Real)
+    assert isinstance(income, Integer)
+    assert dict(weight.words) == {"<3 kg": 1.5}
+    assert dict(income.words) == {"$90,000+": 90_000}
+    assert weight.words_for(["<3 kg", "12 kg"]) == ["<3 kg", None]

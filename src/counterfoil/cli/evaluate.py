@@ -11,7 +11,7 @@ import typer
 from counterfoil.cli.options import Json, LedgerFile, ShowValues
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.publishing.release_rows import rows_of, schema_beside
+from counterfoil.publishing.release_rows import rows_of, schema_beside, table_in
 
 
 def evaluate(
@@ -54,6 +54,10 @@ def evaluate(
     from counterfoil.evaluation.comparison_blocks import said_of_comparison
     from counterfoil.ledger.ledger import Ledger
 
+    if table_in(Path(real)) is not None:
+        raise ValueError(
+            f"`evaluate` takes the real table first, then the synthetic one. Found a release first, {real}."
+        )
     terminal, facts = Terminal(json=json), schema_beside(synthetic, schema)
     with ExitStack() as stack:
         opened = None if ledger is None else stack.enter_context(Ledger.open(ledger, source=None))

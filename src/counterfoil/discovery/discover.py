@@ -42,6 +42,7 @@ from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
+from counterfoil.schema.unit import MONEY
 
 _Later = GaussianNoise | OpenDomainGaussianNoise
 _FEW = 4
@@ -302,7 +303,7 @@ class _Discovery:
             lumps=bounds.lumps,
             negatives=bounds.negatives,
             outside=bounds.outside,
-            grouped=name in self._opened and self._leaves_open(kind, vote),
+            grouped=self._may_part_thousands(name, kind, vote, bounds.upper),
             digits=vote.digits,
             zeros_vary=vote.zeros_vary,
             unpadded=vote.unpadded,
@@ -310,6 +311,14 @@ class _Discovery:
             last_shown=bounds.last_shown,
             words=tuple((text, count) for text, count in among if text not in words and not is_written_number(text)),
         )
+
+    def _may_part_thousands(self, name: str, kind: Kind, vote: Votes, upper: float | None) -> bool:
+        """Whether points of a column's numbers may do so: also of amounts such as 1.234 €, whatever parts the columns
+        of the file. Prices of fuel have three digits after the point too, and are below 10."""
+        if name in self._opened:
+            return self._leaves_open(kind, vote)
+        money = self._heard.units.get(name) in MONEY and not self._asked[name].decimal_char
+        return money and kind == "real" and vote.decimals() is None and (upper or 0.0) >= _LARGE_PRICE
 
     def _leaves_open(self, kind: Kind, vote: Votes) -> bool:
         """Whether points of the numbers of a column may part thousands, for all that was asked."""
@@ -436,4 +445,5 @@ def _kind_shown(kind: Kind, texts: Sequence[str]) -> Kind:
     return "text" if kind == "boolean" and any(text.casefold() not in _TRUTHS for text in texts) else kind
 
 
+_LARGE_PRICE = 10.0
 _TRUTHS = frozenset((*TRUTHS, "1", "0"))
