@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
 from counterfoil import buy_schema, synthesize
+from stored_tables import source_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ROWS = 6000
@@ -29,25 +27,6 @@ def with_times(rows: slice) -> pd.DataFrame:
     table = stays()
     table.loc[table.index[rows], "admitted"] += pd.Timedelta(minutes=601)
     return table
-
-
-def source_of(table: pd.DataFrame, kind: str, folder: Path) -> Any:
-    if kind == "frame":
-        return table
-    if kind == "parquet":
-        table.to_parquet(folder / "t.parquet")
-        return folder / "t.parquet"
-    if kind == "duckdb":
-        with duckdb.connect(str(folder / "t.duckdb")) as store:
-            store.register("stays", table)
-            store.execute("create table t as select * from stays")
-        return f"{folder / 't.duckdb'}::t"
-    if kind == "sqlite":
-        with sqlite3.connect(folder / "t.db") as store:
-            table.to_sql("t", store, index=False)
-        return f"{folder / 't.db'}::t"
-    table.to_csv(folder / "t.csv", index=False, date_format="%Y-%m-%d %H:%M:%S")
-    return folder / "t.csv"
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "duckdb", "sqlite", "frame"])

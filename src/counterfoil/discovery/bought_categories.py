@@ -18,6 +18,7 @@ from counterfoil.discovery.bought_facts import (
     coverage,
     coverage_range,
 )
+from counterfoil.discovery.bought_instants import clock_facts
 from counterfoil.discovery.bought_missing import missing_facts, safe_words, why_missing, words_for_missing
 from counterfoil.discovery.public_lists import public_list_of
 from counterfoil.schema.discovered import DiscoveredColumn, percent
@@ -28,6 +29,19 @@ LEAST_COVERAGE = 0.25
 """Of the cells of a text, in selected categories: below it the text is too various to be a column of categories."""
 
 
+_CLOCKS_COVERED = 0.9
+"""The same of times of day: those that are not listed count as `other`, and a column of moments loses none."""
+
+_MOST_CLOCKS = 96
+"""Quarters of an hour: of more times categories know no order."""
+
+_OF_MISSING = {"missing", "missing_values"}
+"""Facts that say nothing of what else a column is."""
+
+_OF_STORAGE = "%H:%M:%S"
+"""How times of day of a storage that has a type for them are read."""
+
+
 def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
     """The categories that were seen, the names of a public list beside them, and a place for all others."""
     words = set(given.get("missing_values", ()))
@@ -35,11 +49,13 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     listed = dict(pairs)
     covered, error = coverage(column, sum(listed.values()), len(listed))
     share = f"{percent(covered)} ({coverage_range(column, covered, error)})"
+    clock = column.clock or (_OF_STORAGE if storage is not None and pa.types.is_time(storage) else "")
+    various = covered < _CLOCKS_COVERED or len(listed) > _MOST_CLOCKS
+    if clock and various and given.keys() <= _OF_MISSING:
+        return clock_facts(column, clock, given)
     if not listed or covered < LEAST_COVERAGE:
         frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
         seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT
-        if storage is not None and pa.types.is_time(storage):
-            seen = _TIMES
         return BoughtColumn(column.name, {}, seen + _mixed(column))
     rest = 1 - covered > STANDARD_ERRORS * error
     is_sure = 1 - covered * column.together > STANDARD_ERRORS * error
@@ -115,12 +131,6 @@ _REST = "bought: the rest of the cells"
 _ANY_REST = "bought: the rest of the cells, if any: there may be none where cells are empty in the same records"
 
 _NO_TEXT = "none of its texts is frequent enough to be distinguished from noise"
-
-
-_TIMES = (
-    'times of day, which are not asked about; declare them with kind = "datetime", format = "%H:%M:%S", '
-    'lower = 1900-01-01T00:00:00, upper = 1900-01-01T23:59:59 and resolution = "15min"'
-)
 
 
 def boolean_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:

@@ -46,6 +46,8 @@ def bought_column(
     made = make(column, given, storage)
     if not made.facts:
         return replace(made, seen=EMPTY) if is_empty(column) else made
+    if "kind" in made.facts:  # times of day, which say so
+        return replace(made, facts={key: fact for key, fact in made.facts.items() if key not in given})
     name = "categorical" if "values" in made.facts else column.kind
     words = made.facts.get("words", ({}, ""))[0]
     why = _why_this_kind(column, name, given, storage, words) + _about_zeros(column, name, given, storage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 from zoneinfo import available_timezones
@@ -15,7 +16,9 @@ from counterfoil.discovery.bought_facts import NO_RANGE, BoughtColumn, Facts
 from counterfoil.discovery.bought_missing import missing_facts
 from counterfoil.discovery.outwards import days, moments, resolution_of
 from counterfoil.schema import compact_dates, midnight
-from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
+from counterfoil.schema.notation import DAY_OF_TIMES
+from counterfoil.schema.raw_cell import is_clock
 from counterfoil.schema.zone import EPOCH
 
 _MICROSECONDS = 1_000_000
@@ -33,6 +36,27 @@ def datetime_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: 
         return moments(lower, upper, short_years=short)
 
     return _instant(column, given, storage, bounds, float(_MICROSECONDS))
+
+
+def clock_facts(column: DiscoveredColumn, clock: str, given: Mapping[str, Any]) -> BoughtColumn:
+    """Of a column of texts that are times of day, which all lie within one day: no bounds had to be bought.
+
+    Args:
+        column: the answers.
+        clock: how they are written.
+        given: facts that stand already.
+    """
+    share, error = column.clock_read
+    read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing are times of day"
+    others = tuple((text, count) for text, count in column.categories if not is_clock(text))
+    facts: Facts = {
+        "kind": ("datetime", f"bought: {read}; others are read as missing" if share else "the type in storage"),
+        "format": (clock, "bought: how most of them read" if column.clock else "the type in storage"),
+        "lower": (DAY_OF_TIMES, "public: every day begins then"),
+        "upper": (DAY_OF_TIMES + timedelta(days=1, seconds=-1), "public: every day ends then"),
+        "resolution": ("15min", "proposed: times within a quarter of an hour are made up"),
+    }
+    return BoughtColumn(column.name, facts | missing_facts(replace(column, kind="datetime", words=others), given))
 
 
 def _instant(

@@ -309,6 +309,8 @@ class _Discovery:
             unpadded=vote.unpadded,
             zeros_hidden=vote.least * vote.deviation,
             last_shown=bounds.last_shown,
+            clock=vote.clock if kind == "text" else "",
+            clock_read=_share(vote.clocks, vote.deviation, present, error),
             words=tuple((text, count) for text, count in among if text not in words and not is_written_number(text)),
         )
 
@@ -435,6 +437,12 @@ class _Discovery:
         wordy = frozenset(self._wordy_columns)
         found = wordy | self._numbers.few_places(self._heard) if wordy else wordy
         return tuple(name for name in self._asked if name in found and not self._asked[name].listed)
+
+
+def _share(count: float, deviation: float, of: float, error: float) -> tuple[float, float]:
+    """The share that a noisy count is, and its standard error, to first order."""
+    share = min(max(count / of, 0.0), 1.0)
+    return share, math.hypot(deviation, share * error) / of
 
 
 def _kind_shown(kind: Kind, texts: Sequence[str]) -> Kind:

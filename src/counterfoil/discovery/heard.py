@@ -61,7 +61,7 @@ class Heard:
             looked: the columns of which a unit was looked for.
         """
         plain = {
-            name: read_with_padding(vote, may_be_texts=asked[name].kind in (None, "text"))
+            name: read_with_padding(vote.with_clocks(), may_be_texts=asked[name].kind in (None, "text"))
             for name, vote in answered.items()
         }
         read = readings_of(plain, looked)

@@ -14,7 +14,7 @@ from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE, PADDED
+from counterfoil.schema.raw_cell import CLASSES, CLOCK_FORMATS, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE, PADDED
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]
@@ -61,6 +61,7 @@ _WORDS: Mapping[str, str] = {
 _MOMENTS = (CODES["midnight"], CODES["datetime"])
 """The classes of moments, of which a column of dates reads the day."""
 
+_CLOCKS = [CODES[name] for name in CLOCK_FORMATS]
 _UNCOUNTED = np.isin(np.arange(len(CLASSES)), [code for code in NUMBERS if code != DAYS])
 _EVERYWHERE = np.ones(CELLS, dtype=bool)
 _WHOLE = np.isin(np.arange(CELLS), WHOLE_PLACES)
@@ -86,6 +87,8 @@ class Votes:
         unpadded: whether numbers surely show that have fewer digits and no leading zeros, as 7 beside 007.
         days: whether integers that read as days are dates.
         midnights: whether moments at midnight are.
+        clock: how times of day are written where nearly all cells are some, one of `CLOCK_FORMATS`.
+        clocks: the noisy number of cells that are written so.
         unplaced: the noisy number of numbers with leading zeros that hide and so have no place in `counts`, and how
             many counts it sums up.
     """
@@ -101,6 +104,8 @@ class Votes:
     unpadded: bool = False
     days: bool = False
     midnights: bool = False
+    clock: str = ""
+    clocks: int = 0
     unplaced: tuple[float, int] = (0.0, 0)
 
     def with_days(self, *, may_be_dates: bool) -> Votes:
@@ -123,6 +128,17 @@ class Votes:
         count, others = float(self.of("midnight")), max(float(self.of("datetime")), 0.0)
         surely = count > self.least * self.deviation
         return replace(self, midnights=surely and count >= _NEARLY_ALL * (count + others))
+
+    def with_clocks(self) -> Votes:
+        """The same, with times of day for the texts that they are. What noise may be alone is left out."""
+        shown = {name: self.of(name) for name in CLOCK_FORMATS if self._shows(name)}
+        counts = self.counts.copy()
+        counts[_CLOCKS] = 0.0
+        counts[CODES["text"]] += sum(shown.values())
+        most = max(shown, key=lambda name: shown[name], default="")
+        if not most or shown[most] < _NEARLY_ALL * (self.total - self.missing):
+            return replace(self, counts=counts)
+        return replace(self, counts=counts, clock=most, clocks=shown[most])
 
     def beside(self, other: Votes) -> Votes:
         """Both answers to the same question as one, each weighted by its precision."""
@@ -354,7 +370,7 @@ class Votes:
         if kind != "date":
             return np.array([self.of(kind)])
         days = [DAYS] * self.days + [CODES["midnight"]] * self.midnights
-        dates = [code for name, code in CODES.items() if "%" in name or name.startswith("ambiguous")]
+        dates = [code for name, code in CODES.items() if name in DATE_FORMATS or name.startswith("ambiguous")]
         return self.counts[[*days, *dates]]
 
     def _written(self, date_format: str) -> float:

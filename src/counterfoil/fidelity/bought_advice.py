@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from counterfoil.callers import outside_the_package
 from counterfoil.discovery.bought_categories import mostly, mostly_beyond, public_names
 from counterfoil.discovery.bought_columns import as_texts
@@ -19,9 +17,10 @@ from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.listing import first_few
 from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.drafting import may_name_somebody
-from counterfoil.schema.instant import Datetime
+from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
+from counterfoil.schema.notation import dated
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
@@ -45,7 +44,7 @@ def advice_on(
         without: columns that are left out, of which it is said elsewhere.
     """
     return [
-        *_of_texts(made, out, sign, {*without, *_times(made, purchase)}),
+        *_of_texts(made, out, sign, without),
         *_of_identifiers(made, purchase, out),
         *_of_missing_words(made, out),
         *_of_rare(made, out),
@@ -111,24 +110,11 @@ def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterato
             f"No release will have {_named(nested)}, whose type in storage has no single values. Store them as numbers "
             "or texts, a length of time as its seconds."
         )
-    if times := _times(made, purchase):
-        yield (
-            f"No release will have {_named(times)}: times of day, which are not asked about. State them in {out} with "
-            'kind = "datetime", format = "%H:%M:%S", lower = 1900-01-01T00:00:00, upper = 1900-01-01T23:59:59 and a '
-            'resolution such as "15min", and take the columns out of `ignore`.'
-        )
     if unseen := [name for name in others if name not in nested]:
         yield (
             f"No release will have {_named(unseen)}, of which no range or list of values shows above the noise. State "
             f"kind and bounds in {out}, and take the columns out of `ignore`."
         )
-
-
-def _times(made: BoughtSchema, purchase: SchemaPurchase) -> list[str]:
-    """The columns left out that a storage has as times of day, which no question takes for more than texts."""
-    types, empty = purchase.types, [one.name for one in made.discovered.columns if is_empty(one)]
-    left_out = [name for name in _left_out(made, purchase) if name in types and name not in empty]
-    return [name for name in left_out if pa.types.is_time(types[name])]
 
 
 def _left_out(made: BoughtSchema, purchase: SchemaPurchase) -> list[str]:
@@ -318,6 +304,11 @@ def on_public_lists(made: BoughtSchema, out: str) -> Iterator[str]:
             )
 
 
+def _is_dated(column: Instant) -> bool:
+    """Whether it is one of days or moments: times of day alone go past midnight."""
+    return not column.format or dated(column.format)
+
+
 def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
     """On times of day that nobody counts, and on an order that noise does not know."""
     if even := [one.name for one in made.schema.columns if isinstance(one, Datetime) and made_up_parts(one)]:
@@ -326,7 +317,7 @@ def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
             f'days alone, all at midnight, write kind = "date" and days as bounds in {out}; where times of day matter, '
             "a finer `resolution`."
         )
-    dates = [column.name for column in made.schema.columns if column.kind in ("date", "datetime")]
+    dates = [one.name for one in made.schema.columns if isinstance(one, Instant) and _is_dated(one)]
     if len(dates) > 1:
         yield (
             f"Where one of {_named(dates)} never comes before another, as a discharge never before its admission, add "

@@ -12,7 +12,7 @@ bounds. For single numbers it is half as much (`sure_of_points`), and as much ag
 column has 14 lines with at most 28 sums each: fewer than `SUMS`."""
 
 SUMS = 400
-"""Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 20 single
+"""Of one column's places, at most: three lines of 43 places and one of 33, with at most 88 sums each, and 23 single
 ones. The sum of the lines is looked at only where one of them shows."""
 
 LIKELY = 1.5
@@ -48,8 +48,8 @@ def sure(columns: int) -> float:
     return float(-ndtri(FALSE_ALARMS / 2 / (SUMS * columns)))
 
 
-_SUMS_WITHOUT_UNITS, _SUMS_OF_A_UNIT = 354, 334
-"""Of `SUMS`, with the 20 single ones, and those of the four lines of the numbers with one unit."""
+_SUMS_WITHOUT_UNITS, _SUMS_OF_A_UNIT = 357, 334
+"""Of `SUMS`, with the 23 single ones, and those of the four lines of the numbers with one unit."""
 
 
 def sure_of_units(columns: int, units: int) -> float:

@@ -121,6 +121,8 @@ class DiscoveredColumn:
         zeros_hidden: about how many numbers with leading zeros the noise may hide.
         last_shown: of a column of numbers, where those that show end; the upper bound may leave room for others.
         words: of a column of numbers, texts that are none and that showed, with about how many cells hold them.
+        clock: of a column of texts, how times of day are written where nearly all cells are some.
+        clock_read: the noisy share of the cells that are not missing which are such times, with its standard error.
     """
 
     name: str
@@ -163,6 +165,8 @@ class DiscoveredColumn:
     zeros_hidden: float = 0.0
     last_shown: float | None = None
     words: tuple[tuple[str, int], ...] = ()
+    clock: str = ""
+    clock_read: tuple[float, float] = (0.0, 0.0)
 
     @property
     def unknown(self) -> bool:
