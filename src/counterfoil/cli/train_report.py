@@ -80,7 +80,9 @@ def _held_against(model: Any, loss: float, reference: ReferenceLoss | None) -> s
     """How exactly the loss is known, and what guesses that know nothing of the inputs have."""
     error, steps = loss_error(model), min(RECENT, len(model.losses_))
     off = "" if error is None else f", standard error {error:.2g}"
-    said = f"Mean of the last {steps:,} steps{off}{'; a penalty is not in it' if hasattr(model, 'penalty') else ''}."
+    limit = "" if reference is None else f"; the loss of a record counts up to {reference.largest:.3g}"
+    penalty = "; a penalty is not in it" if hasattr(model, "penalty") else ""
+    said = f"Mean of the last {steps:,} steps{off}{limit}{penalty}."
     if reference is None:
         return said
     less = "" if reference.is_best else ", by the true shares of the classes less"
