@@ -251,13 +251,13 @@ def test_answers_are_sentences_that_keep_their_bounds() -> None:
     want, spread = Want("pairs", 0.1), Spread(0.0912, 0.01, 0.08, 0.1)
     answer = Answer(want, "strong relations", 1.23412, False, spread, 1.1, None)
     assert said(answer) == (
-        "strong relations: mean pair error of at most 0.1 takes epsilon 1.24, where rehearsals have 0.0912 (0.08 to "
-        "0.1). By itself, one rehearsal keeps that from epsilon 1.1 on, and at least one does not at the largest that "
-        "was tried."
+        "strong relations: mean pair error of at most 0.1 takes epsilon 1.24 in the mean, where rehearsals have 0.0912 "
+        "(0.08 to 0.1): about half of all releases keep it. By itself, one rehearsal keeps that from epsilon 1.1 on, "
+        "and at least one does not at the largest that was tried."
     )
     assert said(replace(answer, most=1.5)).endswith("keeps that from epsilon 1.1 on, and the last from 1.5 on.")
     assert said(replace(answer, most=1.1)).endswith("By itself, each rehearsal keeps that from epsilon 1.1 on.")
     assert said(replace(answer, least=None)).endswith("no rehearsal keeps that at the largest epsilon that was tried.")
     assert "is not reached at epsilon 100" in said(replace(answer, epsilon=None))
     assert "is reached at epsilon 0.01 already" in said(replace(answer, epsilon=0.01, already=True))
-    assert "takes epsilon 1, " in said(replace(answer, epsilon=1.0))
+    assert "takes epsilon 1 in the mean, " in said(replace(answer, epsilon=1.0))

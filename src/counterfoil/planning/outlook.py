@@ -200,7 +200,8 @@ def said(answer: Answer) -> str:
         return f"{opening} is not reached at epsilon 100, where rehearsals have {figure}."
     if answer.already:
         return f"{opening} is reached at epsilon {answer.epsilon:g} already, where rehearsals have {figure}."
-    return f"{opening} takes epsilon {_epsilon(answer.epsilon)}, where rehearsals have {figure}. {_singly(answer)}"
+    takes = f"takes epsilon {_epsilon(answer.epsilon)} in the mean"
+    return f"{opening} {takes}, where rehearsals have {figure}: about half of all releases keep it. {_singly(answer)}"
 
 
 def _singly(answer: Answer) -> str:
