@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model import implied_bound
-from counterfoil.graphical_model.error_bars import UNBOUNDED, ErrorBars, NoisyBound
+from counterfoil.graphical_model.error_bars import NONE_STATED, UNBOUNDED, ErrorBars, NoisyBound
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.implied_bound import _fraction, implied_bar
 
@@ -95,7 +95,9 @@ def test_pairs_that_were_counted_too_coarsely_are_named_rather_than_said_not_to_
     bar = implied_bar(bars, model, "abc", 0.05)
     assert bar.fraction == 2.0
     assert bar.source == "the bounds on a and b; a and c; b and c, which leave any difference possible"
-    assert implied_bar(ErrorBars(CUBE, {}, 1000.0, 1000.0, 0.0), model, "abc", 0.05).source == UNBOUNDED
+    others = ErrorBars(CUBE, {("a",): (vague,)}, 1000.0, 1000.0, 0.0)
+    assert others.bar("b", 0.05).source == UNBOUNDED
+    assert implied_bar(ErrorBars(CUBE, {}, 1000.0, 1000.0, 0.0), model, "abc", 0.05).source == NONE_STATED
 
 
 def test_a_triple_with_too_many_cells_for_a_program_is_bounded_by_its_pairs_too() -> None:

@@ -110,10 +110,16 @@ def write_counts(table: MarginalTable, out: Path) -> None:
 
 def show_bar(terminal: Terminal, bar: ErrorBar) -> None:
     """The error bar in words."""
-    from counterfoil.graphical_model.error_bars import UNBOUNDED
+    from counterfoil.graphical_model.error_bars import NONE_STATED, UNBOUNDED
 
     names = ", ".join(bar.attributes)
-    if bar.fraction >= 2 and bar.source == UNBOUNDED:
+    if bar.source == NONE_STATED:
+        text = (
+            f"This release states no bounds, of {names} or any other columns, as none does whose noise is Laplace's "
+            "(--delta 0) or that bought no counts: a new release of counts with a delta above 0 would. Noisy answers "
+            "have intervals all the same: counterfoil infer."
+        )
+    elif bar.fraction >= 2 and bar.source == UNBOUNDED:
         text = (
             f"Nothing that was released bounds {names}. A new release that counts them together would: "
             "synth --workload with a file that names them, or --queries."

@@ -144,6 +144,9 @@ MarginalBound = MeasuredBound | NoisyBound | PassedOverBound
 UNBOUNDED = "nothing that was released bounds this marginal"
 """The source of a bar where nothing was counted that says anything of it."""
 
+NONE_STATED = "no bound is stated of this release"
+"""The source of every bar where all noise is Laplace's, or no counts were bought."""
+
 _SOURCES = {
     MeasuredBound: "its own noisy counts",
     NoisyBound: "its noisy distance from the model",
@@ -188,7 +191,7 @@ class ErrorBars:
         ]
         candidates += self._measured([bound for bound in known if not isinstance(bound, PassedOverBound)], share)
         if not candidates:
-            return ErrorBar(clique, beta, math.inf, 2.0, UNBOUNDED)
+            return ErrorBar(clique, beta, math.inf, 2.0, UNBOUNDED if self.bounds else NONE_STATED)
         records, best = min(candidates, key=lambda pair: pair[0])
         return ErrorBar(clique, beta, records, self._fraction(records, share), _SOURCES[type(best)])
 
