@@ -45,6 +45,24 @@ def test_independent_columns_of_uneven_shares_are_seldom_told(records, shape, de
     assert below <= 50 + 5 * np.sqrt(1000 * 0.05 * 0.95)
 
 
+@pytest.mark.parametrize(
+    ("records", "shape", "deviation"), [(2000, (2, 20), 15.0), (2000, (6, 8), 15.0), (300, (3, 6), 3.0)], ids=str
+)
+def test_laplace_noise_tells_no_more_relations_than_normal_noise(records, shape, deviation):
+    """2,000 tables: of the p-values of independent columns 5% are expected below .05, and 1% at most below .005,
+    and 3 to 4% without the excess. More than 150 and 48 have probability below 1e-6 without the fixed seed."""
+    rng, below = np.random.default_rng(11), np.zeros(4)
+    for _ in range(2000):
+        shares = np.outer(*(rng.dirichlet(np.ones(size)) for size in shape))
+        noise = rng.laplace(0, deviation / math.sqrt(2), shape)
+        counts = rng.multinomial(records, shares.ravel()).reshape(shape) + noise
+        with_excess, without = (independence(counts, deviation**2, excess) for excess in (3.0, 0.0))
+        below += [with_excess < 0.05, with_excess < 0.005, without < 0.05, without < 0.005]
+    assert below[0] <= 150
+    assert below[1] <= 48
+    assert below[3] > 48, "the twin that takes Laplace noise for normal noise is caught"
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (4, 3)])
 def test_unrelated_columns_are_rarely_called_related(shape):
     """4,000 tables of which .01 are expected below .01. Were it .015, more than 100 would have probability 7e-7

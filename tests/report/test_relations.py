@@ -10,10 +10,12 @@ import pytest
 from scipy.stats.contingency import association
 
 from counterfoil import AIM, MST, Direct, Independent
+from counterfoil.accounting.budget import Budget
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model import graphical_model
 from counterfoil.inference import pooled_marginal
 from counterfoil.inference.contingency import chi2
+from counterfoil.marginals.no_relations import independence
 from counterfoil.receipt.answers import read_answers
 from counterfoil.report import pairs as pairs_module
 from counterfoil.report import relations as relations_module
@@ -117,6 +119,15 @@ def test_independent_columns_are_rarely_told_from_noise():
         tests = [one for one in noise_tests(ReleaseFacts.of(synthesis)) if one.pair != ("a", "b")]
         told += sum(one.exceeds_noise for one in tests)
     assert told <= 10
+
+
+@pytest.mark.parametrize(("delta", "excess"), [(0.0, 3.0), (1e-6, 0.0)])
+def test_relations_are_tested_by_the_law_of_their_noise(delta, excess):
+    facts = ReleaseFacts.of(released(Direct(), DOMAIN, rows_of(400), budget=Budget(3.0, delta)))
+    for test in noise_tests(facts):
+        (pooled,) = [one for one in facts.counted.pooled(test.pair) if one.columns == test.pair]
+        assert pooled.excess == pytest.approx(excess)
+        assert test.p_value == independence(pooled.counts, pooled.variance, excess)
 
 
 def test_pairs_that_were_only_looked_at_are_not_shown_as_counted(monkeypatch):

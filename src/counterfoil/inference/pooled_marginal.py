@@ -14,6 +14,7 @@ from counterfoil.domain.domain import Clique
 from counterfoil.features.moments import Moments
 from counterfoil.inference.finding import Unanswerable
 from counterfoil.inference.linear_answer import LinearAnswer, Source
+from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.receipt.answers import RecordedAnswers, RecordedAverages
 
 Patterns = Mapping[str, np.ndarray]
@@ -67,6 +68,14 @@ class PooledMarginal:
         """Of the noise in a cell of `counts`."""
         size = self.counts.size
         return sum(weight**2 * part.source.variance * part.source.cells / size for part, weight in self.parts)
+
+    @property
+    def excess(self) -> float:
+        """The kurtosis of the noise in a cell of `counts` beyond that of the normal law: 3 for one Laplace noise."""
+        size = self.counts.size
+        laplace = [(part.source, weight) for part, weight in self.parts if part.source.noise == LaplaceNoise.kind]
+        fourth = sum(3 * weight**4 * source.variance**2 * source.cells / size for source, weight in laplace)
+        return fourth / self.variance**2
 
     def of(self, weights: np.ndarray) -> LinearAnswer:
         """The sum over cells of `weights`, shaped like `counts`, times the real counts."""

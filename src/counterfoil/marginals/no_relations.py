@@ -34,7 +34,7 @@ _MOST_EPSILON = 100.0
 _MOST_NAMED = 3
 
 
-def independence(counts: np.ndarray, variance: float) -> float:
+def independence(counts: np.ndarray, variance: float, excess: float = 0.0) -> float:
     """The p-value of independence of two columns, by noisy counts [I, J] whose noise has `variance` v in each cell.
 
     With shares r and c of rows and columns and the sum n, the statistic is the sum of (counts - n r c)**2 / ((r + a)
@@ -44,6 +44,15 @@ def independence(counts: np.ndarray, variance: float) -> float:
     follow, and it is taken as a multiple of a chi-squared variable with these (Satterthwaite 1946). It costs no
     simulation; `infer chi2` simulates. Where the noise of the sum is more than `_CLEAR` of it, shares say nothing, and
     the p-value is 1.
+
+    The square of Laplace noise varies more than that of normal noise: with the fourth cumulant k v**2 the statistic
+    has k v**2 times the sum of squares of the diagonal of (A1' A1) x (A2' A2) more variance, A1 and A2 with their
+    weights. Without it, 4% of the p-values of independent columns were below .005.
+
+    Args:
+        counts: float64 [I, J].
+        variance: v.
+        excess: k, the kurtosis of the noise in a cell beyond that of the normal law, 3 for Laplace noise.
     """
     total = max(float(counts.sum()), 1.0)
     rows, columns = (_shares(counts.sum(axis=axis)) for axis in (1, 0))
@@ -52,7 +61,7 @@ def independence(counts: np.ndarray, variance: float) -> float:
     statistic = float(((counts - total * rows[:, None] * columns) ** 2 / np.maximum(weights, _TINY)).sum())
     if math.sqrt(counts.size * variance) > _CLEAR * total:
         return 1.0
-    (drawn1, noise1), (drawn2, noise2) = (_covariances(shares, added) for shares in (rows, columns))
+    (drawn1, noise1, fourth1), (drawn2, noise2, fourth2) = (_covariances(shares, added) for shares in (rows, columns))
     parts = (total, drawn1, drawn2), (variance, noise1, noise2)
     mean = sum(scale * float(np.trace(one) * np.trace(other)) for scale, one, other in parts)
     half_variance = sum(
@@ -60,6 +69,7 @@ def independence(counts: np.ndarray, variance: float) -> float:
         for scale, one, other in parts
         for another, first, second in parts
     )
+    half_variance += excess * variance**2 * fourth1 * fourth2 / 2
     return float(chdtrc(mean**2 / half_variance, statistic * mean / half_variance)) if half_variance > 0 else 1.0
 
 
@@ -68,10 +78,12 @@ def _shares(sums: np.ndarray) -> np.ndarray:
     return np.asarray(sums / max(float(sums.sum()), _TINY))
 
 
-def _covariances(shares: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarray]:
-    """A diag(shares) A' and A A', with A = 1 - shares 1' whose rows are divided by the roots of the weights."""
+def _covariances(shares: np.ndarray, added: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """A diag(shares) A', A A', and the sum of squares of the diagonal of A' A, with A = 1 - shares 1' whose rows are
+    divided by the roots of the weights."""
     centered = (np.eye(len(shares)) - shares[:, None]) / np.sqrt(np.maximum(shares + added, _TINY))[:, None]
-    return (centered * shares) @ centered.T, centered @ centered.T
+    fourth = float(((centered**2).sum(axis=0) ** 2).sum())
+    return (centered * shares) @ centered.T, centered @ centered.T, fourth
 
 
 def _dot(one: np.ndarray, other: np.ndarray) -> float:

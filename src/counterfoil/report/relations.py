@@ -191,7 +191,7 @@ def noise_tests(facts: ReleaseFacts) -> list[NoiseTest]:
         known = [one for one in counted.pooled(pair) if min(one.counts.shape) > 1]
         if known:
             pooled = max(known, key=lambda one: (one.counts.size, -one.variance))
-            p_values[pair] = independence(pooled.counts, pooled.variance)
+            p_values[pair] = independence(pooled.counts, pooled.variance, pooled.excess)
     tested = sorted((p_value, pair) for pair, p_value in p_values.items())
     real = {*real_pairs(tested, math.comb(len(domain.attributes), 2))}
     return [NoiseTest(pair, p_value, pair in real) for pair, p_value in p_values.items()]
