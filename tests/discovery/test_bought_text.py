@@ -512,6 +512,19 @@ def test_words_for_missing_go_to_columns_of_texts_where_they_are_no_likely_categ
     assert not {"missing", "missing_values"} & set(stated)
 
 
+def test_texts_of_which_no_word_for_missing_shows_are_empty_where_numbers_are_so() -> None:
+    """Of a laboratory 390 empty cells came back as "n/a", which the column had nowhere, and which no text of it was."""
+    absent = {"missing": 400, "missing_deviation": 5.0}
+    dose = answers(name="dose", kind="text", categories=(("low", 300), ("high", 300)), missing_words=("n/a",), **absent)
+    smokes = answers(name="smokes", kind="text", categories=(("yes", 500), ("no", 400)))
+    schema = Schema.from_toml(document(dose, smokes))
+    assert (schema["dose"].missing_values, schema["smokes"].missing_values) == (("n/a",), ("", "n/a"))
+    assert schema["smokes"].written(pa.array([None, "no"])).to_pylist() == [None, "no"]
+    region = answers(name="region", kind="text", categories=(("e/u", 500), ("a/s", 400)))
+    alike = Schema.from_toml(document(dose, region))["region"]
+    assert (alike.missing, alike.missing_values) == (False, ()), "a word that may be a category leaves no place"
+
+
 def test_columns_whose_type_has_no_single_values_are_left_out() -> None:
     text = document(answers(name="n", kind="integer", lower=0.0, upper=8.0), columns=["tags", "n"])
     assert Schema.from_toml(text).ignore == ("tags",)

@@ -170,6 +170,11 @@ def test_bars_at_bounds_are_said_to_hold_what_lies_beyond(facts):
             "The first bar also holds values below 1920, and the last bar those above 2010.",
             None,
         ),
+        (
+            Integer("wave", 1984, 1988),
+            "The first bar also holds values below 1984, and the last bar those above 1988.",
+            None,
+        ),
         (Integer("n", 3, 3), "The bar also holds values below 3 and above 3.", None),
         (
             Real("x", 0.0, 1.5, decimals=1, points=(0.0, 1.5), bins=2),

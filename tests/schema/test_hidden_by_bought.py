@@ -43,6 +43,13 @@ def test_values_that_no_list_has_are_said_beside_bounds_and_alone(column):
     assert "bound" not in alone
 
 
+def test_empty_cells_that_would_be_read_as_a_category_are_named():
+    """Of 12,925 rows 3.9% had an empty cell in a column of sexes: as many were `other` in a copy, which was no word."""
+    assert "no place for missing cells, empty ones count as `other`, too" in said(WORDS)
+    for column in (NUMBER, TRUTH, WORDS + "missing = true\n", WORDS.replace("other", "missing")):
+        assert "empty" not in said(column)
+
+
 def test_of_numbers_alone_nothing_is_said_about_lists():
     assert "no list" not in said(NUMBER)
     assert "may lie beyond a bound" in said(NUMBER)

@@ -72,16 +72,19 @@ def words_for_missing(own: Sequence[str], shared: Sequence[str], seen: str = "")
 def safe_words(column: DiscoveredColumn, listed: Sequence[str]) -> list[str]:
     """Those words of other columns that are no likely category of a column of texts: NA is one beside EU, - beside +.
 
+    An empty cell comes before them where such cells are how the table likely writes missing ones.
+
     Args:
         column: the answers.
         listed: its categories, those of a public list among them.
     """
     folded = {text.casefold() for text in listed}
-    return [
+    safe = [
         word
         for word in column.shared_words
         if can_be_listed(word) and word.casefold() not in folded and not _looks_like(word, listed)
     ]
+    return [*(word for word in column.shared_words if not word), *safe] if safe else []
 
 
 def _looks_like(word: str, texts: Sequence[str]) -> bool:

@@ -255,8 +255,8 @@ def _with_missing_words(
     The vote counts empty cells and such words together, so that nothing says how numbers write it, and few of a
     column's texts show. Where columns have different words, or surely empty cells, none is how missing numbers are
     likely written: these are empty cells then. So they are where the word is that of a form, n/a, which is about one
-    question: a program that reads numbers takes empty cells, and not words. Columns of other types than texts have no
-    words.
+    question: a program that reads numbers takes empty cells, and not words. The missing cells of texts of which no word
+    shows are written likewise. Columns of other types than texts have no words.
     """
     known = [tuple(filter(is_missing_word, filter(None, column.missing_words))) for column in columns]
     counts = Counter(word for words in known for word in words)
@@ -265,9 +265,7 @@ def _with_missing_words(
     alike &= not any(word.casefold() in _OF_FORMS for word in words)
     empty = () if alike else ("",)
     for column in columns:
-        if column.kind == "text":
-            yield replace(column, shared_words=words)
-        elif column.name not in storage and words:
+        if words and (column.kind == "text" or column.name not in storage):
             yield replace(column, shared_words=(*(() if any(column.missing_words) else empty), *words))
         else:
             yield column

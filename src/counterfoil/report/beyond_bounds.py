@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 
-from counterfoil.pictures.column_bars import are_of_four_digits
 from counterfoil.pictures.labels import short
 from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
@@ -37,7 +36,7 @@ def beyond_bounds(column: Column, bars: Bars) -> str:
 
 def _as_on_axes(*bounds: str) -> list[str]:
     """Bounds as the axes of pictures spell numbers: thousands apart by commas, but for years."""
-    if all(re.fullmatch(r"\d{4}", bound) for bound in bounds) and are_of_four_digits(*map(float, bounds)):
+    if all(re.fullmatch(r"[1-9]\d{3}", bound) for bound in bounds):
         return [*bounds]
     return [re.sub(r"^-?\d{4,}(?=$|\.)", lambda found: f"{int(found[0]):,}", bound) for bound in bounds]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
 from counterfoil.schema.schema import Schema
 
 _MANY = 0.01
@@ -29,8 +30,17 @@ def hidden_by_bought(schema: Schema) -> list[str]:
         )
     if any(isinstance(column, Categorical | Boolean) for column in schema.columns):
         too = "Values" if said else f"The schema was bought, and the noise hid {shared}. Values"
+        empty = _EMPTY if any(map(_takes_empty_cells, schema.columns)) else ""
         said.append(
             f"{too} that so few rows have may be in no list that was bought: they count as `other`, or as missing "
-            "where a column has none, as one of true and false. State the values that the public knows."
+            f"where a column has none, as one of true and false.{empty} State the values that the public knows."
         )
     return [" ".join(said)] if said else []
+
+
+_EMPTY = " Where a column has no place for missing cells, empty ones count as `other`, too, which no reader can tell."
+
+
+def _takes_empty_cells(column: Column) -> bool:
+    """Whether its `other` holds empty cells, too: a share of people whose sex is `other`, say, who gave no answer."""
+    return isinstance(column, Categorical) and column.other and not column.missing
