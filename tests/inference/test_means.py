@@ -9,6 +9,7 @@ import pytest
 import counterfoil
 from counterfoil.features.functions import UNIT, Functions, Value
 from counterfoil.inference import Unanswerable, mean
+from counterfoil.inference.related_rows import POPULATION
 from counterfoil.receipt.answers import RecordedAverages, RecordedMarginal
 from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
 from noisy_moments import bought_moments
@@ -48,6 +49,19 @@ def test_the_estimate_is_the_mean_of_those_who_have_a_number():
     assert found.estimate == pytest.approx(9 * 30 / 40)
     assert found.sampling == pytest.approx(1.96 * np.sqrt(81 * 0.25 * 0.75 / 40), rel=0.01)
     assert found.noise < 1e-3
+
+
+def test_how_many_records_have_no_number_is_said():
+    """The mean "of all records" was that of the two thirds that had one, and nothing said so."""
+
+    def basis(missing: int) -> tuple[str, ...]:
+        counts = np.array([10, 0, 0, 0, 0, 0, 0, 0, 0, 30, missing])
+        marginal = RecordedMarginal(("k",), counts, {}, GAUSSIAN, 1.0, 1)
+        return mean(evidence_of(SCHEMA, [marginal], records=int(counts.sum())), "k")[0].basis
+
+    assert "The mean is of the records with a value of k; about 60.0% have none, by the noisy counts." in basis(60)
+    assert basis(60)[-1] == POPULATION
+    assert not any("have none" in sentence for sentence in basis(0))
 
 
 def test_bins_widen_the_interval_by_their_width():

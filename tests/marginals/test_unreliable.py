@@ -224,6 +224,7 @@ def test_numbers_that_nearly_all_share_a_cell_are_named():
     sexes = NoisyMarginal(("sex",), np.array([990.0, 10.0]), 1.0)
     (one,) = crowded_cells(schema, [counted("tiny", 0.004), sexes, counted("paid", 0.0)])
     assert re.search(r": (99|100)% of the numbers of tiny lie from 0 to 0\.01\d*\. Nothing was measured", one)
+    assert "such as a limit, list it in `points`" in one
     assert crowded_cells(schema, [sexes, counted("paid", 0.0)]) == [], "0 is a cell of its own"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from counterfoil.inference.finding import Finding
-from counterfoil.inference.related_rows import is_population
+from counterfoil.inference.related_rows import before_population
 from counterfoil.listing import first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import Clamping, bound_text, clamping_of
@@ -35,7 +35,7 @@ def with_clamping(
     """
     said = [_averaged(schema[name], within) if name == averaged else _compared(schema[name]) for name in columns]
     said = [sentence for sentence in said if sentence]
-    return [replace(one, basis=_among(one.basis, said)) for one in found]
+    return [replace(one, basis=before_population(one.basis, said)) for one in found]
 
 
 def bounds_sentences(schema: Schema, columns: Iterable[str]) -> tuple[str, ...]:
@@ -75,8 +75,3 @@ def _compared(column: Column) -> str:
 def _counted(column: Column, clamping: Clamping) -> str:
     low, high = clamping.lower, clamping.upper
     return f"Values of {column.name} below {low} count as {low} and those above {high} as {high}"
-
-
-def _among(basis: tuple[str, ...], said: Sequence[str]) -> tuple[str, ...]:
-    """The sentence about the population stays the last one."""
-    return (*basis[:-1], *said, basis[-1]) if basis and is_population(basis[-1]) else (*basis, *said)

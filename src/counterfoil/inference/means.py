@@ -17,6 +17,7 @@ from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding, Unanswerable
 from counterfoil.inference.group_means import GroupMean, GroupMeans, from_marginal, narrowest, spread_of
 from counterfoil.inference.joined_missing import JoinedInMean, joined_sentence, missing_apart
+from counterfoil.inference.left_out import with_left_out
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.proportions import require_column, row_groups, table_groups
@@ -60,7 +61,7 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
     known, about = known or joined, f"mean of {column}"
     if known:
         found = narrowest(known, level, about=about, bounds=bounds, total=total_of(answers), unit=answers.unit)
-        return with_clamping(found, schema, columns, averaged=column)
+        return with_clamping(with_left_out(found, answers, column), schema, columns, averaged=column)
     if pooled_marginals(answers, columns):
         raise Unanswerable(
             f"Missing values of {column} were counted together with others and never apart, so that its mean "
@@ -68,7 +69,7 @@ def mean(release: Any, column: str, *, by: str | None = None, level: float = 0.9
         )
     require_bar(answers, columns)
     found = _of_rows(evidence, columns, numbers, by, level, bounds)
-    return with_clamping(found, schema, columns, averaged=column)
+    return with_clamping(with_left_out(found, answers, column), schema, columns, averaged=column)
 
 
 def require_numbers(schema: Schema, name: str) -> Column:

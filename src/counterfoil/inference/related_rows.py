@@ -22,7 +22,7 @@ Bernstein inequalities hold with K times the variance and K times the largest no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from counterfoil.accounting.neighbors import PrivacyUnit
@@ -76,9 +76,11 @@ def with_related(found: Iterable[Finding], unit: PrivacyUnit | None) -> list[Fin
     return [replace(one, basis=(*one.basis, sentence)) if one.sampling else one for one in found]
 
 
-def is_population(sentence: str) -> bool:
-    """Whether it is one of these."""
-    return sentence.startswith("Assumed: ")
+def before_population(basis: tuple[str, ...], said: Sequence[str]) -> tuple[str, ...]:
+    """What an answer rests on with more sentences, of which that about the population stays the last one."""
+    if basis and basis[-1].startswith("Assumed: "):
+        return (*basis[:-1], *said, basis[-1])
+    return (*basis, *said)
 
 
 def with_unrelated(found: Iterable[Finding], unit: PrivacyUnit | None) -> list[Finding]:
