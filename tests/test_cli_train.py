@@ -281,6 +281,8 @@ def test_a_ledger_for_other_neighbors_is_refused_with_what_to_do(office: Office,
     assert ended.status == 2
     assert f"after {relation!r}: use {relation!r}, for this release too" in said(ended)
     assert "counterfoil ledger create" not in said(ended)
+    only = kind == "fair-classifier"
+    assert ("no other relation than the first; a model that" in said(ended)) == only
     assert "released from this ledger, costs nothing more" in said(ended)
     assert contents(office) == before
 

@@ -56,7 +56,7 @@ class TrainingRequest:
         options = (
             "--relation, --privacy-unit and --max-rows choose it"
             if "relation" in self.kind.wishes
-            else "there is no other relation"
+            else "there is no other relation than the first"
         )
         return (
             f"For this model {options}; a model that is learned from a synthetic copy, released from this ledger, "

@@ -65,8 +65,8 @@ def _of_numbers(crowded: Sequence[str]) -> list[str]:
     return [
         f"Most numbers share one of the cells that the bounds are cut into: {first_few(crowded)}. Nothing was measured "
         "of where they lie within it, over which they are spread: means and quantiles may be far off. Where nearly "
-        "all hold one value that the public knows, such as a limit, list it in `points`; otherwise closer bounds, where "
-        "the public knows them, or edges within the cell help."
+        "all hold one value that the public knows, such as a limit, list it in `points`; otherwise closer bounds that "
+        "the public knows, or edges within the cell, help."
     ]
 
 
