@@ -228,6 +228,16 @@ def test_the_unit_that_a_schema_was_bought_for_is_named_and_not_the_first_identi
     assert found.endswith("--privacy-unit customer --max-rows K.")
 
 
+def test_a_number_of_persons_is_named_before_their_first_names() -> None:
+    """A purchase left the first names out and copied `subject_id`, and the advice was to protect each first name."""
+    bought = f'epsilon = 0.1, delta = 1e-9, relation = "add_or_remove_one", receipt = "{64 * "0"}"'
+    columns = '[columns.first_name]\nkind = "identifier"\nreplace = "drop"\n'
+    columns += '[columns.subject_id]\nkind = "integer"\nlower = 0\nupper = 13000\n'
+    columns += '[columns.last_name]\nkind = "categorical"\nvalues = ["frey", "tully"]\n'
+    advice = str(unit_advice(Schema.from_toml(f"bought = {{ {bought} }}\n{columns}"), None))
+    assert advice.endswith("where COLUMN is subject_id or first_name.")
+
+
 def test_the_advice_on_a_unit_can_be_pasted_into_a_shell() -> None:
     schema = Schema.from_toml('[columns."order id"]\nkind = "identifier"\n[columns.sex]\nkind = "boolean"\n')
     assert "--privacy-unit 'order id' --max-rows K." in str(unit_advice(schema, None))

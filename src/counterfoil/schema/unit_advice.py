@@ -23,6 +23,7 @@ _PERSON = re.compile(
     r"(^|[_\W])(person|patient|customer|client|subject|participant|respondent|member|employee|student|pupil|kunde)$",
     re.I,
 )
+_A_NAME = re.compile(r"(name|address|phone|e-?mail)$", re.I)
 _FEWEST_PERSONS = 20
 """Codes: fewer may be kinds of them."""
 
@@ -94,15 +95,17 @@ def warn_of_rows_alone(schema: Schema) -> None:
 
 
 def _likely_units(schema: Schema) -> list[str]:
-    """Columns that are not copied and called as persons are, where a purchase left out others as identifiers too.
+    """Columns that are called as persons are, where a purchase left out others as identifiers too; names come last.
 
     Beside an `ignore` that was stated it has no other word for what nothing could be made of, such as notes. Nor is a
-    column that was stated to be ignored less of a person's for it.
+    column that was stated to be ignored less of a person's for it, or one of whole numbers, which is copied. Several
+    persons may have one name.
     """
     if schema.bought is None:
         return []
     identifiers = (column.name for column in schema.columns if isinstance(column, Identifier))
-    return [name for name in (*identifiers, *schema.ignore) if _may_be_a_person(name)]
+    found = [name for name in (*identifiers, *schema.ignore, *_numbers_of_many(schema)) if _may_be_a_person(name)]
+    return sorted(found, key=lambda name: _A_NAME.search(name) is not None)
 
 
 def _may_be_a_person(name: str) -> bool:
@@ -116,12 +119,7 @@ def _as_argument(column: str, most: str) -> str:
 def _copied_advice(asking: Asking, schema: Schema) -> str | None:
     """The same where a column is copied whose name is that of identifiers or persons, as the `id` of repeated
     measures."""
-    named = [
-        column.name
-        for column in schema.synthesized
-        if (isinstance(column, Categorical | Integer) and may_name_somebody(column.name))
-        or (isinstance(column, Integer) and column.size > _FEWEST_PERSONS and _PERSON.search(column.name))
-    ]
+    named = _copied(schema)
     if not named:
         return None
     return (
@@ -129,3 +127,15 @@ def _copied_advice(asking: Asking, schema: Schema) -> str | None:
         "whom several rows may be, protect all of them: "
         f'{asking(named[0], "K")}, with kind = "identifier" in its table.'
     )
+
+
+def _copied(schema: Schema) -> list[str]:
+    """Copied columns that are called as identifiers or persons are."""
+    named = [one.name for one in schema.synthesized if isinstance(one, Categorical | Integer)]
+    many = _numbers_of_many(schema)
+    return [name for name in named if may_name_somebody(name) or (name in many and _PERSON.search(name))]
+
+
+def _numbers_of_many(schema: Schema) -> list[str]:
+    """Copied columns of more whole numbers than there are kinds of persons."""
+    return [one.name for one in schema.synthesized if isinstance(one, Integer) and one.size > _FEWEST_PERSONS]
