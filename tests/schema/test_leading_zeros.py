@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from counterfoil.schema import Categorical, Integer, Schema, SchemaError
-from counterfoil.schema.drafting import draft
+from counterfoil.schema.drafting import draft, may_name_somebody
 from counterfoil.schema.leading_zeros import may_be_code, zeros_lost
 from counterfoil.synthesis.csv_writing import write_csv
 
@@ -49,13 +49,17 @@ def test_digits_that_can_not_be_written_are_refused(lower: int, digits: int, mes
         Integer("zip", lower, 99, digits=digits)
 
 
+def test_a_medical_record_number_may_name_somebody_and_terms_do_not() -> None:
+    assert [name for name in ("mrn", "patient_MRN", "term", "mrna") if may_name_somebody(name)] == ["mrn", "patient_MRN"]
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *("zip", "ZIP", "zipCode", "postal code", "home_plz", "fips2020", "code", "EAN", "icd.10", "branch_no"),
         *("region", "district_home", "MUNICIPALITY", "ISCO08", "ward", "stateOfBirth"),
         *("Store Nr", "Kundennr.", "Filialnummer", "employee_number", "storeNumber", "Invoice No.", "provnum"),
-        *("id", "patientID", "person_id", "customer", "Kunde"),
+        *("id", "patientID", "person_id", "customer", "Kunde", "mrn"),
         *("mcc", "merchantMcc", "mcc_home", "mnc", "BLZ", "sku", "imsi", "msisdn", "store", "Filiale"),
     ],
 )

@@ -20,7 +20,7 @@ from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
 _NAMES_SOMEBODY = re.compile(
-    r"(^|[_\W])(id|uuid|guid|ssn|iban|imsi|imei|msisdn|nbr|nr|no|num|number|key|e-?mail|phone|name|address)$"
+    r"(^|[_\W])(id|uuid|guid|ssn|mrn|iban|imsi|imei|msisdn|nbr|nr|no|num|number|key|e-?mail|phone|name|address)$"
     r"|(^|[_\W])(first|last|full)[_ ]?name$"
     r"|(?-i:[a-z](ID|Id|Nbr|Nr|No))$",
     re.I,

@@ -12,7 +12,7 @@ _CODES = re.compile(
     r"(^|[_\W\d])(codes?|zip|zipcode|postal|postcode|plz|fips|naics|sic|icd|ndc|ean|upc|gtin|isbn|siren|siret|account|acct|branch"
     r"|phone|tel|telephone|mobile|fax|msisdn|imsi|imei|mcc|mnc|blz|sku|isco|isic|nace|noga|soc|nuts|ags|insee|region|state|province|county|canton|district"
     r"|municipality|commune|departement|kanton|bezirk|kreis|gemeinde|tract|puma|ward|nr)([_\W\d]|$)"
-    r"|(^|[_\W\d])(id|ssn|store|shop|filiale|customer|client|patient|member|policy|contract|invoice|kunde|konto|vertrag)$"
+    r"|(^|[_\W\d])(id|ssn|mrn|store|shop|filiale|customer|client|patient|member|policy|contract|invoice|kunde|konto|vertrag)$"
     r"|nr\.?$|nummer$|[_\W]number$|\wnum$| no\.?$",
     re.I,
 )
