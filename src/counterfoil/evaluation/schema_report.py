@@ -23,6 +23,7 @@ from counterfoil.evaluation.cell_blocks import said_of_cells
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.digit_notes import DigitCounts
+from counterfoil.evaluation.empty_records import EmptyRecords
 from counterfoil.evaluation.follower_notes import FollowerCounts
 from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
@@ -70,6 +71,7 @@ _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     OrderCounts,
     NumberOrderCounts,
     AbsentCounts,
+    EmptyRecords,
     SkipCounts,
     WhereverNotes,
     UniqueCounts,

@@ -94,7 +94,7 @@ class UnitCounts:
         looked = "" if self._below == np.iinfo(np.int64).max else " that were looked at"
         return (
             f"it is the same in all rows of each {self._unit}{alike} ({several:,} of {len(self._rows):,}{looked} have "
-            f"several). Rows of a copy are drawn one by one: those with a {self._unit} in common, which `--unit-sizes` "
+            f"several). Rows of a copy are drawn one by one: those of one {self._unit}, which `--unit-sizes` "
             f"makes, do not agree in it, and no rule says that they do. To count each {self._unit} once, make another "
             "release with `--max-rows=1`, which has one row of each. The budgets of the two add up, and nothing links "
             "their rows."
