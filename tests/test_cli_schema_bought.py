@@ -807,6 +807,19 @@ def test_texts_that_are_left_out_are_named_with_what_they_may_be(office: Office)
     assert "arm:" not in said
 
 
+def test_codes_that_are_bought_as_numbers_are_named_where_they_have_leading_zeros(office: Office) -> None:
+    """Wards 007 to 105 were numbers from 0 to 260 without a word: a copy had wards that the hospital has not."""
+    rng = np.random.default_rng(0)
+    codes = rng.choice(100_000, 3000, replace=False)
+    lines = [f"{code:05d},{number}" for code, number in zip(rng.choice(codes, 6000), rng.integers(0, 90, 6000))]
+    Path("wards.csv").write_text("\n".join(["ward,age", *lines]) + "\n")
+    ended = office.run("schema", "wards.csv", "--epsilon", "5", "--out", "wards.schema.toml")
+    assert ended.status == 0, ended.err
+    said = " ".join(ended.out.split())
+    assert "Numbers of ward are written with leading zeros, as codes are, and were bought as numbers" in said
+    assert 'as texts ("00123"), in wards.schema.toml.' in said
+
+
 def test_dates_that_sqlite_keeps_as_texts_are_bought_as_the_command_says(office: Office) -> None:
     """It has no type for them. All of a bank's dates were left out as numbers or moments in another notation."""
     days = [str(date(1950, 1, 1) + timedelta(days=17 * row)) for row in range(ROWS)]

@@ -16,6 +16,7 @@ from counterfoil.fidelity.bought_schema import BoughtSchema, SchemaPurchase
 from counterfoil.fidelity.schema_check import SchemaWarning
 from counterfoil.listing import first_few
 from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
 from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import Integer
@@ -241,6 +242,17 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
             f"do. Where they are codes, list them as the `values` of a categorical column{texts} in {out}: any number "
             "near them is drawn otherwise."
         )
+    named = {one.name for one in lumped}
+    if padded := [one.name for one in made.schema.columns if _is_padded(one) and one.name in _voted(made) - named]:
+        yield (
+            f"Numbers of {_named(padded)} are written with leading zeros, as codes are, and were bought as numbers: "
+            "between those that occur codes are drawn that nobody has. Where the public knows the codes, list them as "
+            f'the `values` of a categorical column, as texts ("00123"), in {out}.'
+        )
+
+
+def _is_padded(column: Column) -> bool:
+    return isinstance(column, Integer) and column.digits > 0
 
 
 def _are_stored(column: Categorical) -> bool:
