@@ -811,7 +811,8 @@ def test_codes_that_are_bought_as_numbers_are_named_where_they_have_leading_zero
     """Wards 007 to 105 were numbers from 0 to 260 without a word: a copy had wards that the hospital has not."""
     rng = np.random.default_rng(0)
     codes = rng.choice(100_000, 3000, replace=False)
-    lines = [f"{code:05d},{number}" for code, number in zip(rng.choice(codes, 6000), rng.integers(0, 90, 6000))]
+    pairs = zip(rng.choice(codes, 6000), rng.integers(0, 90, 6000), strict=True)
+    lines = [f"{code:05d},{number}" for code, number in pairs]
     Path("wards.csv").write_text("\n".join(["ward,age", *lines]) + "\n")
     ended = office.run("schema", "wards.csv", "--epsilon", "5", "--out", "wards.schema.toml")
     assert ended.status == 0, ended.err
