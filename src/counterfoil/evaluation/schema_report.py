@@ -21,6 +21,7 @@ from counterfoil.evaluation.absent_notes import AbsentCounts
 from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCount
 from counterfoil.evaluation.cell_blocks import said_of_cells
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
+from counterfoil.evaluation.date_part_notes import DatePartCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.digit_notes import DigitCounts
 from counterfoil.evaluation.empty_records import EmptyRecords
@@ -66,6 +67,7 @@ class _Related(Protocol):
 _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     FollowerCounts,
     DigitCounts,
+    DatePartCounts,
     SumCounts,
     ProductCounts,
     OrderCounts,

@@ -243,7 +243,8 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
             "near them is drawn otherwise."
         )
     named = {one.name for one in lumped}
-    if padded := [one.name for one in made.schema.columns if _is_padded(one) and one.name in _voted(made) - named]:
+    asked = _voted(made) - named
+    if padded := [one.name for one in made.schema.synthesized if _is_padded(one) and one.name in asked]:
         yield (
             f"Numbers of {_named(padded)} are written with leading zeros, as codes are, and were bought as numbers: "
             "between those that occur codes are drawn that nobody has. Where the public knows the codes, list them as "
