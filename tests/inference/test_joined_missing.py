@@ -120,6 +120,32 @@ def test_what_was_counted_apart_is_preferred_and_a_group_of_missing_cells_says_s
     assert any("or from missing cells" in sentence for sentence in of_m.basis)
 
 
+@pytest.mark.parametrize("joined", [[0, 1, 2, 0, 3], [0, 1, 2, 0, 0], [0, 1, 2, 1, 0]], ids=["other", "both", "apart"])
+@pytest.mark.parametrize("share", [0.0, 0.01])
+def test_shares_hold_where_cells_that_count_as_other_were_counted_with_a_category(joined, share):
+    """Half of what may be was given for a share of .31: the interval began at 0. False alarms: 1e-6 each."""
+    schema = Schema((Categorical("sex", ("F", "M")), Categorical("phase", ("a", "b", "c"), other=True, missing=True)))
+    rng, groups = np.random.default_rng([*joined, int(100 * share)]), np.array(joined)
+    cells = np.outer([0.6, 0.4], [*((1 - 2 * share) * np.array([0.5, 0.3, 0.2])), share, share])
+    truth, hits, widths = 0.5 * (1 - 2 * share), 0, []
+    for _ in range(300):
+        counts = rng.multinomial(6000, cells.ravel()).reshape(2, 5)
+        together = np.array([np.bincount(groups, weights=row) for row in counts]).astype(int)
+        marginals = [
+            noisy_marginal(rng, ("phase",), counts.sum(axis=0), GAUSSIAN, 10, 1),
+            noisy_marginal(rng, ("sex", "phase"), together, GAUSSIAN, 10, 2, {"phase": groups}),
+        ]
+        found = proportion(evidence_of(schema, marginals, records=6000), "phase == 'a'", by="sex")[1]
+        hits += found.lower <= truth <= found.upper
+        widths.append(found.upper - found.lower)
+    require_coverage(hits, 300, at_least=0.94, at_most=1.0)
+    assert np.mean(widths) < 0.25
+    said = [sentence for sentence in found.basis if "were counted with others of its values" in sentence]
+    assert sorted(sentence.split(" of phase")[0] for sentence in said) == sorted(
+        name for name, code in (("Cells that count as `other`", 3), ("Missing cells", 4)) if joined[code] == 0
+    )
+
+
 def test_missing_cells_of_several_columns_may_be_in_the_same_records():
     """Of 1% of the records eight cells are missing: they vary eight times as much as as many independent ones."""
     rng, columns, hits = np.random.default_rng(3), 8, 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.asked import condition_on
 from counterfoil.schema.expression import Expression, Range, Truth
 
-EMPTY: Mapping[str, int] = MappingProxyType({})
+EMPTY: Mapping[str, Collection[int]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +45,14 @@ class Event:
         return self.schema.domain.canonical(self._expression.columns)
 
     def cells(
-        self, columns: tuple[str, ...], groups: Patterns, *, passed: Mapping[str, int] = EMPTY
+        self, columns: tuple[str, ...], groups: Patterns, *, passed: Mapping[str, Collection[int]] = EMPTY
     ) -> tuple[np.ndarray, np.ndarray]:
         """bool, shaped by the groups of `columns`, twice: where all records have the event, and where some can.
 
         Args:
             columns: at least those of the event, in the schema's order.
             groups: the group of each code of each of them.
-            passed: by column, a code that is passed over, as if no record had it; its group has others.
+            passed: by column, codes that are passed over, as if no record had them; each of their groups has others.
         """
         ranges = {}
         for axis, name in enumerate(columns):
@@ -66,7 +66,7 @@ class Event:
             order = np.ix_(*(np.argsort(groups[name]) for name in columns))
             return certain[order], possible[order]
         kept = [
-            np.flatnonzero(np.arange(size) != passed.get(name, -1)) for name, size in zip(columns, shape, strict=True)
+            np.setdiff1d(np.arange(size), [*passed.get(name, ())]) for name, size in zip(columns, shape, strict=True)
         ]
         certain, possible = (part[np.ix_(*kept)] for part in (certain, possible))
         places = np.ix_(*(groups[name][codes] for name, codes in zip(columns, kept, strict=True)))

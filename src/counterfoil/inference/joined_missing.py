@@ -103,7 +103,11 @@ class JoinedInShare(Joined):
 
 def missing_apart(answers: RecordedAnswers, name: str) -> LinearAnswer | None:
     """How many cells of a column are missing, from the most exact table that counts them apart; None without one."""
-    code = answers.schema[name].missing_code
+    return counted_apart(answers, name, answers.schema[name].missing_code)
+
+
+def counted_apart(answers: RecordedAnswers, name: str, code: int | None) -> LinearAnswer | None:
+    """The same of any code; None where the column has it not."""
     counted = []
     for pooled in pooled_marginals(answers, (name,)) if code is not None else ():
         groups = pooled.groups[name]
@@ -112,15 +116,16 @@ def missing_apart(answers: RecordedAnswers, name: str) -> LinearAnswer | None:
     return min(counted, key=lambda one: one.covariance(one), default=None)
 
 
-def joined_sentence(name: str, missing: LinearAnswer, values: str) -> str:
+def joined_sentence(name: str, missing: LinearAnswer, values: str, *, cells: str = "Missing cells") -> str:
     """That missing cells were counted with others, and how many they may be.
 
     Args:
         name: of the column.
         missing: how many they are.
         values: with which they were counted, in words.
+        cells: in words, where they are others.
     """
     return (
-        f"Missing cells of {name}, {max(missing.value, 0.0):,.0f} with standard deviation "
+        f"{cells} of {name}, {max(missing.value, 0.0):,.0f} with standard deviation "
         f"{missing.covariance(missing) ** 0.5:.3g}, were counted with {values}: the intervals allow for them."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from counterfoil.inference.event import Event, group_labels
 from counterfoil.inference.evidence import Evidence
 from counterfoil.inference.finding import Finding
 from counterfoil.inference.group_means import GroupMean, GroupMeans, findings, from_marginal
-from counterfoil.inference.joined_missing import JoinedInShare, joined_sentence, missing_apart
+from counterfoil.inference.joined_missing import JoinedInShare, counted_apart, joined_sentence
 from counterfoil.inference.linear_answer import LinearAnswer, Source
 from counterfoil.inference.pooled_marginal import PooledMarginal, pooled_marginals, total_of
 from counterfoil.inference.ratio import Ratio, require_level
@@ -29,6 +29,8 @@ from counterfoil.inference.unmeasured import RowGroup, from_error_bar, require_b
 from counterfoil.receipt.answers import RecordedAnswers
 from counterfoil.schema import Schema
 from counterfoil.schema.asked import require_synthesized
+from counterfoil.schema.categorical import Categorical
+from counterfoil.schema.column import Column
 from counterfoil.schema.errors import SchemaError
 
 
@@ -129,38 +131,65 @@ def row_groups(evidence: Evidence, by: str | None, low: np.ndarray, high: np.nda
 
 
 def _from_table(answers: RecordedAnswers, pooled: PooledMarginal, condition: Event, by: str | None) -> GroupMeans:
-    """The shares by a table. Where missing cells were counted with values that decide the event, they count as these,
-    and intervals allow for how many they may be."""
+    """The shares by a table. Where missing cells, or those of `other`, were counted with values that decide the event,
+    they count as these, and intervals allow for how many they may be."""
     groups = table_groups(pooled, by, answers.schema)
     low, high = (part.astype(float) for part in condition.cells(pooled.columns, pooled.groups))
     joined = _joined(answers, pooled, condition, by)
-    least, most = (
-        part.astype(float)
-        for part in condition.cells(
-            pooled.columns, pooled.groups, passed={name: code for name, (code, _) in joined.items()}
-        )
-    )
+    least, most = (part.astype(float) for part in _cells(pooled, condition, joined))
     if np.array_equal(low, least) and np.array_equal(high, most):
         return from_marginal(pooled, low, high, groups, indicator=True)
-    cells = functools.reduce(operator.add, (missing for _, missing in joined.values()))
-    among = JoinedInShare(cells, len(joined))
+    for one in [*joined]:
+        without = {other: count for other, count in joined.items() if other != one}
+        if all(map(np.array_equal, _cells(pooled, condition, without), (least, most))):
+            joined = without
+    among = JoinedInShare(functools.reduce(operator.add, joined.values()), len(joined))
     found = from_marginal(pooled, least, most, groups, indicator=True, joined=among)
-    said = (joined_sentence(name, missing, "others of its values") for name, (_, missing) in joined.items())
+    said = (
+        joined_sentence(name, count, "others of its values", cells=_cells_of(answers.schema[name], code))
+        for (name, code), count in joined.items()
+    )
     return replace(found, basis=(*found.basis, *said))
+
+
+def _cells(
+    pooled: PooledMarginal, condition: Event, joined: Mapping[tuple[str, int], LinearAnswer]
+) -> tuple[np.ndarray, np.ndarray]:
+    passed = dict[str, list[int]]()
+    for name, code in joined:
+        passed.setdefault(name, []).append(code)
+    return condition.cells(pooled.columns, pooled.groups, passed=passed)
 
 
 def _joined(
     answers: RecordedAnswers, pooled: PooledMarginal, condition: Event, by: str | None
-) -> dict[str, tuple[int, LinearAnswer]]:
-    """By column of the event whose missing cells a table counts with others: their code, and how many there are."""
-    found = {}
+) -> dict[tuple[str, int], LinearAnswer]:
+    """How many records have a code of the event's columns that a table counts with other values, by column and code.
+
+    Such codes are those of missing cells and of `other`, which rows have that nobody expected.
+    """
+    found = dict[tuple[str, int], LinearAnswer]()
     for name in condition.columns:
-        code, groups = answers.schema[name].missing_code, pooled.groups[name]
-        if name != by and code is not None and (groups == groups[code]).sum() > 1:
-            missing = missing_apart(answers, name)
-            if missing is not None:
-                found[name] = (code, missing)
+        column, groups = answers.schema[name], pooled.groups[name]
+        left = np.ones(len(groups), dtype=bool)
+        for code in _rare_codes(column) if name != by else ():
+            if (left & (groups == groups[code])).sum() > 1 and (
+                count := counted_apart(answers, name, code)
+            ) is not None:
+                found[name, code] = count
+                left[code] = False
     return found
+
+
+def _rare_codes(column: Column) -> Iterator[int]:
+    if column.missing_code is not None:
+        yield column.missing_code
+    if isinstance(column, Categorical) and column.other:
+        yield column.n_bins - 1
+
+
+def _cells_of(column: Column, code: int) -> str:
+    return "Missing cells" if code == column.missing_code else "Cells that count as `other`"
 
 
 def _bought(answers: RecordedAnswers, event: str) -> list[GroupMeans]:
