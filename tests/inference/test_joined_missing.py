@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from counterfoil.inference import mean, proportion
 from counterfoil.inference.joined_missing import JoinedInMean, JoinedInShare
 from counterfoil.inference.linear_answer import LinearAnswer
+from counterfoil.receipt.answers import RecordedMarginal
 from counterfoil.schema import Categorical, Integer, Schema
 from noisy_tables import GAUSSIAN, evidence_of, noisy_marginal, require_coverage
 
@@ -118,6 +120,20 @@ def test_what_was_counted_apart_is_preferred_and_a_group_of_missing_cells_says_s
     assert np.isnan(of_m.estimate)
     assert (of_m.lower, of_m.upper) == (0.0, 9.0)
     assert any("or from missing cells" in sentence for sentence in of_m.basis)
+
+
+def test_the_rows_tell_a_share_that_a_table_leaves_open() -> None:
+    """Of whole numbers 1 to 3 that were counted together the share of ones was half of theirs: the rows know better."""
+    schema = Schema((Categorical("sex", ("F", "M")), Integer("k", 0, 3)))
+    together = RecordedMarginal(
+        ("sex", "k"), np.array([[100, 200], [300, 400]]), {"k": np.array([0, 1, 1, 1])}, GAUSSIAN, 1.0, 1
+    )
+    rows = pa.table({"sex": ["F"] * 10 + ["M"] * 10, "k": [0, 0, 0, 1, 1, 1, 1, 1, 1, 2] + [0] * 10})
+    (women, men) = proportion(evidence_of(schema, [together], records=1000, rows=rows), "k == 1", by="sex")
+    assert women.estimate == pytest.approx(0.6)
+    assert any("the estimate is the synthetic rows' own, moved into the interval" in line for line in women.basis)
+    assert (men.lower, men.estimate) == (0.0, 0.0)
+    assert men.upper > 0.5
 
 
 @pytest.mark.parametrize("joined", [[0, 1, 2, 0, 3], [0, 1, 2, 0, 0], [0, 1, 2, 1, 0]], ids=["other", "both", "apart"])

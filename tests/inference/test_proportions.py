@@ -132,7 +132,8 @@ def test_answers_that_decide_the_event_go_before_those_that_cut_it():
     groups = {"a": np.array([0, 1, 1])}
     fine = RecordedMarginal(("a",), np.array([500, 300, 200]), {}, GAUSSIAN, 50.0, 1)
     merged = RecordedMarginal(("a", "b"), np.array([[250, 250], [250, 250]]), groups, GAUSSIAN, 1.0, 2)
-    release = evidence_of(SCHEMA, [fine, merged], records=1000)
+    rows = pa.table({"a": ["x", "y"], "b": ["p", "q"], "age": [30, 40]})
+    release = evidence_of(SCHEMA, [fine, merged], records=1000, rows=rows)
     assert proportion(release, "a == 'y'")[0].charges == (1,)
     assert proportion(release, "a == 'x'")[0].charges == (2,)
     within = proportion(release, "b == 'p'", by="a")

@@ -76,7 +76,7 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         return with_clamping(sure, schema, columns)
     known = []
     for pooled in pooled_marginals(evidence.answers, columns):
-        found_by_table = _from_table(evidence.answers, pooled, condition, by)
+        found_by_table = _from_table(evidence, pooled, condition, by)
         known.append(with_choice(found_by_table, evidence.answers, pooled))
         decided |= decided_groups(condition, columns, pooled.groups, by)
     if by is None:
@@ -130,26 +130,53 @@ def row_groups(evidence: Evidence, by: str | None, low: np.ndarray, high: np.nda
     return [RowGroup(f"{by} = {label}", codes == code, low, high) for code, label in enumerate(labels)]
 
 
-def _from_table(answers: RecordedAnswers, pooled: PooledMarginal, condition: Event, by: str | None) -> GroupMeans:
+def _from_table(evidence: Evidence, pooled: PooledMarginal, condition: Event, by: str | None) -> GroupMeans:
     """The shares by a table. Where missing cells, or those of `other`, were counted with values that decide the event,
     they count as these, and intervals allow for how many they may be."""
+    answers = evidence.answers
     groups = table_groups(pooled, by, answers.schema)
     low, high = (part.astype(float) for part in condition.cells(pooled.columns, pooled.groups))
     joined = _joined(answers, pooled, condition, by)
     least, most = (part.astype(float) for part in _cells(pooled, condition, joined))
     if np.array_equal(low, least) and np.array_equal(high, most):
-        return from_marginal(pooled, low, high, groups, indicator=True)
+        drawn = _drawn_shares(evidence, pooled, condition, by, groups, low != high)
+        return from_marginal(pooled, low, high, groups, indicator=True, drawn=drawn)
     for one in [*joined]:
         without = {other: count for other, count in joined.items() if other != one}
         if all(map(np.array_equal, _cells(pooled, condition, without), (least, most))):
             joined = without
     among = JoinedInShare(functools.reduce(operator.add, joined.values()), len(joined))
-    found = from_marginal(pooled, least, most, groups, indicator=True, joined=among)
+    drawn = _drawn_shares(evidence, pooled, condition, by, groups, least != most)
+    found = from_marginal(pooled, least, most, groups, indicator=True, drawn=drawn, joined=among)
     said = (
         joined_sentence(name, count, "others of its values", cells=_cells_of(answers.schema[name], code))
         for (name, code), count in joined.items()
     )
     return replace(found, basis=(*found.basis, *said))
+
+
+def _drawn_shares(
+    evidence: Evidence,
+    pooled: PooledMarginal,
+    condition: Event,
+    by: str | None,
+    groups: Sequence[tuple[str, np.ndarray]],
+    is_open: np.ndarray,
+) -> list[float | None] | None:
+    """For each group the share of its synthetic rows, where the table leaves it open; None where it does not, or codes
+    do not decide the event either, as where it divides a bin."""
+    codes = {name: np.arange(len(one)) for name, one in pooled.groups.items()}
+    divided = np.not_equal(*condition.cells(pooled.columns, codes)).any()
+    if divided or not is_open.any() or evidence.conditional is not None:
+        return None
+    has, _ = condition.rows(evidence.codes)
+    members = np.zeros(len(has), dtype=np.int64) if by is None else pooled.groups[by][evidence.codes[by]]
+    drawn: list[float | None] = []
+    for group, (_, cells) in enumerate(groups):
+        rows = members == group
+        asked = rows.any() and (is_open & (cells > 0)).any()
+        drawn.append(float(has[rows].mean()) if asked else None)
+    return drawn
 
 
 def _cells(
