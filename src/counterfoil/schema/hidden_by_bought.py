@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
-from counterfoil.schema.column import Column
 from counterfoil.schema.schema import Schema
 
 _MANY = 0.01
@@ -41,6 +40,6 @@ def hidden_by_bought(schema: Schema) -> list[str]:
 _EMPTY = " Where a column has no place for missing cells, empty ones count as `other`, too, which no reader can tell."
 
 
-def _takes_empty_cells(column: Column) -> bool:
+def _takes_empty_cells(column: object) -> bool:
     """Whether its `other` holds empty cells, too: a share of people whose sex is `other`, say, who gave no answer."""
     return isinstance(column, Categorical) and column.other and not column.missing
