@@ -65,6 +65,17 @@ def test_round_sums_and_thousands_are_found_with_a_tenth_of_a_budget(seed):
     assert len(found["salary"]) <= MOST
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_number_that_most_cells_hold_need_not_be_one_of_the_roundest(seed):
+    """The limit of detection of a test: 45 is none of the thirty roundest from 16 to 256, all that were tried."""
+    rng = np.random.default_rng(2)
+    rows = ROWS // 2
+    cycles = np.where(rng.random(rows) < 0.8, 45.0, rng.uniform(14, 45, rows).round(2))
+    others = {f"other{i}": rng.integers(0, 90, rows) for i in range(17)}
+    found = points_of(pd.DataFrame({"cycles": cycles} | others), Budget(0.2, 1e-9), seed=seed)
+    assert set(found["cycles"]) == {45.0}
+
+
 def test_a_copy_has_as_many_of_them():
     """The sums of a release have a noise of about 40 rows, and no seed: 20 deviations of it."""
     table = amounts()

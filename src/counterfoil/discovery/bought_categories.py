@@ -74,7 +74,7 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     if (any(absent) or shared) and given.get("missing", True) and "missing_values" not in given:
         facts["missing"] = (True, why_missing(column))
         facts |= words_for_missing(absent, shared)
-    elif column.shows_missing:
+    else:  # empty cells would count as `other`
         facts["missing"] = (True, why_missing(column))
     return BoughtColumn(column.name, facts)
 

@@ -20,6 +20,10 @@ _PER_HIDDEN = 1.5
 """Numbers of a place of the grid, per number that could stand out if they shared all of its records. Those that noise
 would hide anyway are not tried: the noise of each may add to that of the interval around it."""
 
+_MOST_OF_THEM = 0.5
+"""A part of a column's numbers: where one place has more, one number may be most of them, and all are tried. A limit of
+detection was 45, in 94% of the cells, and the 29 roundest numbers from 16 to 256 had no 45."""
+
 MOST = 32
 """Numbers of a column that get a code of their own, those that hold most."""
 
@@ -56,12 +60,12 @@ def tried(kind: Kind, vote: Votes, coarse: tuple[int, int], records: float, devi
     """
     masses, hidden = vote.numbers(kind), max(vote.least * deviation, 1.0)
     digits = 0 if kind == "integer" else vote.decimals()
-    shares = min(TRIED / max(records, float(masses.sum())), _PER_HIDDEN / hidden)
-    found = [
-        number
-        for place in range(coarse[0], coarse[1] + 1)
-        for number in round_numbers(place, int(shares * masses[place]), digits)
-    ]
+    share = 1 / max(records, float(masses.sum()))
+    found = []
+    for place in range(coarse[0], coarse[1] + 1):
+        part = share * masses[place]
+        most = TRIED * part if part > _MOST_OF_THEM else min(TRIED * part, _PER_HIDDEN / hidden * masses[place])
+        found += round_numbers(place, int(most), digits)
     return tuple(sorted(found))
 
 
