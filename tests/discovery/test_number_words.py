@@ -190,3 +190,25 @@ def test_few_numbers_far_apart_stay_categories_beside_a_limit(tmp_path: Path) ->
     discovered, curator = discover(path, budget=Budget(EPSILON, 1e-9), seed=1)
     curator.close()
     assert set(bought_column(discovered.columns[0]).facts["values"][0]) == set(late)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_numbers_of_which_none_shows_are_no_categories_beside_a_frequent_limit(tmp_path: Path, seed: int) -> None:
+    """Ages with 75+ in a fifth of the cells were left out, and kidney values with >= 90 in most were `other`."""
+    rng = np.random.default_rng(seed)
+    rows = 8000
+    age = rng.triangular(0, 60, 105, rows).astype(int)
+    table = {
+        "age": np.where(age < 75, age.astype(str), "75+"),
+        "egfr": np.where(rng.random(rows) < 0.6, ">= 90", rng.integers(20, 90, rows).astype(str)),
+        "step": rng.choice(["0", "30", "60", "90", "120+"], rows),
+    }
+    pd.DataFrame(table).to_csv(path := tmp_path / "t.csv", index=False)
+    discovered, curator = discover(path, budget=Budget(0.2, 1e-9), seed=seed)
+    curator.close()
+    facts = {column.name: bought_column(column).facts for column in discovered.columns}
+    assert {name: one["words"][0] for name, one in facts.items() if "words" in one} == {
+        "age": {"75+": 75},
+        "egfr": {">= 90": 90},
+    }
+    assert set(facts["step"]["values"][0]) == set(table["step"])

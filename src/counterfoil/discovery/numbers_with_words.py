@@ -32,7 +32,7 @@ def are_numbers(vote: Votes, texts: Sequence[tuple[str, int]], shows: float) -> 
 
     Beside whole numbers, or few, another word is a category: A stands beside 1 and 2, "low" beside 0.5 and 1.5. So are
     limits where few numbers with others between them are nearly all there is, 0, 30, 60, 90 and 120+, and beside whole
-    numbers that the noise may hide though they are few.
+    numbers that the noise may hide though they are few, while some show: where none does, there is nothing to list.
     """
     masses, kind = vote.masses(), vote.number_kind()
     numbers, others = masses["integer"] + masses["real"], masses["text"]
@@ -45,7 +45,7 @@ def are_numbers(vote: Votes, texts: Sequence[tuple[str, int]], shows: float) -> 
         words |= dict(rest)
     elif listed + sum(words.values()) > (1 - FEW_TEXTS) * (numbers + others) and _are_few(texts, words, vote):
         return False
-    if kind == "integer" and listed < numbers / 2 and shows > _EACH * numbers:
+    if kind == "integer" and 0 < listed < numbers / 2 and shows > _EACH * numbers:
         return False
     return others - sum(words.values()) < FEW_TEXTS * (numbers + others)
 
