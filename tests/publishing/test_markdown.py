@@ -36,7 +36,8 @@ def test_no_mark_is_left_that_could_be_obeyed(text: str) -> None:
     assert not re.search(r"(^|\W)_|_(\W|$)", bare.replace("\\", "")), shown
     assert "://" not in bare
     for word in shown.split():
-        assert word not in ("-", "+", "=", "---", "1.", "1)"), shown
+        assert word.strip("-+="), shown
+        assert word not in ("1.", "1)"), shown
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,4 @@ def test_a_long_text_is_cut() -> None:
 
 def test_figures_and_names_stay_readable() -> None:
     assert plain("add_or_remove_one: 73.2% of 1,000 on 2026-01-31") == "add_or_remove_one: 73.2% of 1,000 on 2026-01-31"
+    assert plain("85+ years, give --privacy-unit; -3 +4") == "85+ years, give --privacy-unit; -3 +4"
