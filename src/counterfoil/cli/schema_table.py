@@ -13,7 +13,6 @@ from counterfoil.discovery.bought_missing import misread
 from counterfoil.discovery.bought_numbers import ROOM_BESIDE_ZERO, code_text, may_be_rare
 from counterfoil.listing import first_few
 from counterfoil.schema.discovered import count_range, percent
-from counterfoil.schema.notation import dated
 from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _above_zero(answers: DiscoveredColumn, column: Any) -> str:
 
 def _range(column: Any) -> str:
     low, high = getattr(column, "lower", None), getattr(column, "upper", None)
-    if (written := getattr(column, "format", "")) and not dated(written):
+    if getattr(column, "is_clock", False):
         return "times of day"
     if low is None:
         return "" if column.true is None else f"{column.true} or {column.false}"

@@ -61,7 +61,7 @@ def tried(kind: Kind, vote: Votes, coarse: tuple[int, int], records: float, devi
     masses, hidden = vote.numbers(kind), max(vote.least * deviation, 1.0)
     digits = 0 if kind == "integer" else vote.decimals()
     share = 1 / max(records, float(masses.sum()))
-    found = []
+    found: list[float] = []
     for place in range(coarse[0], coarse[1] + 1):
         part = share * masses[place]
         most = TRIED * part if part > _MOST_OF_THEM else min(TRIED * part, _PER_HIDDEN / hidden * masses[place])

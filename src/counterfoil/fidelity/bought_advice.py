@@ -21,7 +21,6 @@ from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
-from counterfoil.schema.notation import dated
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
@@ -317,11 +316,6 @@ def on_public_lists(made: BoughtSchema, out: str) -> Iterator[str]:
             )
 
 
-def _is_dated(column: Instant) -> bool:
-    """Whether it is one of days or moments: times of day alone go past midnight."""
-    return not column.format or dated(column.format)
-
-
 def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
     """On times of day that nobody counts, and on an order that noise does not know."""
     if even := [one.name for one in made.schema.columns if isinstance(one, Datetime) and made_up_parts(one)]:
@@ -330,7 +324,7 @@ def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
             f'days alone, all at midnight, write kind = "date" and days as bounds in {out}; where times of day matter, '
             "a finer `resolution`."
         )
-    dates = [one.name for one in made.schema.columns if isinstance(one, Instant) and _is_dated(one)]
+    dates = [one.name for one in made.schema.columns if isinstance(one, Instant) and not one.is_clock]
     if len(dates) > 1:
         yield (
             f"Where one of {_named(dates)} never comes before another, as a discharge never before its admission, add "

@@ -60,11 +60,22 @@ def _plain(field: str) -> dict[str, Any]:
     return {"field": field, "type": "quantitative", "axis": None}
 
 
+def time_axis(first: float, last: float) -> dict[str, Any]:
+    """The axis of an interval of time, in seconds since 1970-01-01. That of times of day, which are those of
+    1900-01-01, says no day."""
+    clock = first >= _FIRST_OF_CLOCKS and last <= _FIRST_OF_CLOCKS + _DAY
+    return flush_axis(0.0) | ({"format": "%H:%M"} if clock else {})
+
+
+_DAY = 86_400.0
+_FIRST_OF_CLOCKS = -25_567 * _DAY
+
+
 def flush_axis(most: float) -> dict[str, Any]:
     """An axis whose outer labels stay within the picture.
 
     Args:
-        most: its largest number; 0 for dates. Labels are thinned out before the last is moved inwards by half its
+        most: its largest number; 0 for times. Labels are thinned out before the last is moved inwards by half its
             width, which must not lead into the one before it.
     """
     moved = 3 * len(f"{most:,.0f}") if most >= 1000 else 0
@@ -98,8 +109,9 @@ def histogram(
     for record, left, right in zip(records, (lefts * factor).tolist(), (rights * factor).tolist(), strict=True):
         record |= {"left": left, "right": right, "middle": (left + right) / 2, "zero": 0}
     kind = "temporal" if temporal else "quantitative"
-    axis = flush_axis(float(rights[-1]) if len(rights) and not temporal else 0.0)
-    if not temporal and len(rights) and are_of_four_digits(float(lefts[0]), float(rights[-1])):
+    first, last = (float(lefts[0]), float(rights[-1])) if len(rights) else (0.0, 0.0)
+    axis = time_axis(first, last) if temporal else flush_axis(last)
+    if not temporal and len(rights) and are_of_four_digits(first, last):
         axis |= {"format": "d"}
     across = {
         "axis": axis,

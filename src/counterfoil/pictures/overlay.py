@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from counterfoil.pictures.column_bars import flush_axis, is_even
+from counterfoil.pictures.column_bars import flush_axis, is_even, time_axis
 from counterfoil.pictures.drawing import Drawing
 from counterfoil.pictures.labels import distinct
 from counterfoil.pictures.style import BLUE, ORANGE, STEPS, WIDTH
@@ -78,7 +78,7 @@ def overlaid_histograms(
         "type": "temporal" if temporal else "quantitative",
         "title": unit or None,
         "scale": {"type": "utc", "nice": False} if temporal else scale,
-        "axis": flush_axis(0.0 if temporal else float(rights[-1])),
+        "axis": time_axis(float(lefts[0]), float(rights[-1])) if temporal else flush_axis(float(rights[-1])),
     }
     y_axis = {"format": "~%", "tickCount": 4} if even else {"labels": False, "ticks": False, "tickCount": 4}
     y = {"field": "h", "type": "quantitative", "title": None if even else "area = share", "axis": y_axis}

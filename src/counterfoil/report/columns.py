@@ -12,6 +12,7 @@ from counterfoil.report.column_view import ColumnView, column_views
 from counterfoil.report.release import ReleaseFacts
 from counterfoil.report.section import Figure, NumberTable, Section
 from counterfoil.report.sentences import named
+from counterfoil.schema.instant import Instant
 from counterfoil.synthesis.bars import Bars
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 
@@ -77,7 +78,8 @@ def _figures(view: ColumnView, what: str) -> list[Figure]:
     if bars.ends is None:
         chart = category_bars(bars.labels, bars.shares, bars.lower, bars.upper)
     else:
-        unit = _UNIT.get(view.column.kind, "")
+        clock = isinstance(view.column, Instant) and view.column.is_clock
+        unit = "time of day" if clock else _UNIT.get(view.column.kind, "")
         chart = histogram(
             bars.ends[0], bars.ends[1], bars.shares, bars.lower, bars.upper, unit=unit, temporal=bars.temporal
         )

@@ -18,7 +18,7 @@ from counterfoil.schema.calendar_bins import CALENDAR, bins_at_most, calendar_re
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.errors import UnreadableType, did_you_mean
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.notation import directives, moment_of, text_of
+from counterfoil.schema.notation import dated, directives, moment_of, text_of
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.scale import MANY_NUMBERS
@@ -254,10 +254,24 @@ class Instant(NumberColumn):
     def _ranges(self) -> tuple[np.ndarray, np.ndarray]:
         return self._starts.astype(float), (self._stops - 1).astype(float)
 
+    @property
+    def is_clock(self) -> bool:
+        """Whether its texts are times of day, of which no text says a day."""
+        return bool(self.format) and not dated(self.format)
+
     def _labels(self) -> list[str]:
+        return self._spans_in_words(times=self.is_clock)
+
+    def _spans_in_words(self, *, times: bool) -> list[str]:
         pairs: Sequence[tuple[int, int]] = list(zip(self._starts.tolist(), self._stops.tolist(), strict=True))
-        ends = [(self._moment(start).isoformat(), self._moment(stop - 1).isoformat()) for start, stop in pairs]
+        ends = [[self._moment(one).isoformat() for one in (start, stop - 1)] for start, stop in pairs]
+        if times:
+            ends = [[one.partition("T")[2] or one for one in pair] for pair in ends]
         return [first if first == last else f"{first}..{last}" for first, last in ends]
+
+    @property
+    def former_labels(self) -> tuple[str, ...]:
+        return (*self._spans_in_words(times=False), *(["missing"] if self.missing else []))
 
     def constant(self, value: object) -> float:
         number = parse_instant(value, self.unit, zone=self._zone) if isinstance(value, str) else np.nan

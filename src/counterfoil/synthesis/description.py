@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.discovered import percent
+from counterfoil.schema.instant import Instant
+from counterfoil.schema.notation import DAY_OF_TIMES
 from counterfoil.schema.plain_arrays import array_of, numpy_of
 from counterfoil.schema.schema import Schema
 
@@ -74,6 +76,8 @@ def _described(release: Synthesis | PointSynthesis, column: Column, values: pa.C
     absent = codes == column.missing_code if column.missing else np.zeros(len(codes), dtype=bool)
     present = values.filter(array_of(~absent))
     words = "no value" if not len(present) else _spread(present) if _is_measured(column, present.type) else ""
+    if isinstance(column, Instant) and column.is_clock:
+        words = words.replace(f"{DAY_OF_TIMES.date()} ", "")
     return ColumnDescription(
         column.name,
         column.kind,
