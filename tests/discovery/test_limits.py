@@ -49,3 +49,11 @@ def test_a_limit_in_another_unit_is_none_of_the_column() -> None:
     texts = {"<1 mg": 30, "<1 g": 30}
     assert set(limits_among(texts.items(), 9.0, unit="mg")) == {"<1 mg"}
     assert numbers_apart(texts, 2, unit="mg") == {"<1 mg": 0.5}
+
+
+def test_limits_of_several_units_are_none_of_numbers_that_stand_alone() -> None:
+    """Months had "<1 year" for 0."""
+    texts = {"<1 year": 30, "over 24 months": 30, ">36": 30}
+    assert set(limits_among(texts.items(), 24.0)) == {">36"}
+    alike = {"under 1 year": 30, "90 years and over": 30, "over 80 years of age": 30}
+    assert set(limits_among(alike.items(), 90.0)) == set(alike)

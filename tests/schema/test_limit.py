@@ -71,3 +71,20 @@ def test_a_limit_is_finite_and_its_stand_in_on_its_side(text: str) -> None:
     assert abs(limit.number) < 1e15
     stand_in = limit.stand_in()
     assert stand_in <= limit.number if limit.below else stand_in == pytest.approx(limit.number)
+
+
+@pytest.mark.parametrize("text", ["more than 1 million", ">1M", ">100 k", "> 5 Mio. €", "5 Mrd. oder mehr", ">2 k€"])
+def test_what_multiplies_a_number_is_no_unit(text: str) -> None:
+    """2 stood for "more than 1 million" among incomes."""
+    assert limit_of(text) is None
+
+
+def test_a_letter_that_multiplies_may_be_the_unit_of_a_column() -> None:
+    assert limit_of("<5 m", unit="m") is not None
+    assert limit_of("<5 M", unit="m") is None
+
+
+def test_a_unit_in_singular_is_that_of_its_plural() -> None:
+    assert limit_of("1 year or less", unit="years") is not None
+    assert limit_of("90 years of age and over", unit="years") is not None
+    assert limit_of("<5 g/L", unit="g") is None

@@ -6,7 +6,7 @@ import math
 from collections.abc import Container, Iterable
 from itertools import chain
 
-from counterfoil.schema.limit import limit_of
+from counterfoil.schema.limit import limit_of, same_unit
 
 SMALL = 10
 """Numbers below it are often marks, which may have a plus: none may lie beyond one that is a limit."""
@@ -22,7 +22,8 @@ def limits_among(
 
     Ages that are cut off end at one number, 90+. Where several texts have a plus, or numbers lie beyond one that has,
     they are marks, of which 2 and 2+ differ. So they are where cells hold the number itself: as one of it, 5+ would
-    take the place of each 5.
+    take the place of each 5. Where numbers stand alone, and limits have several units beside them, as <1 year and over
+    24 months have, these do not say of which the numbers are.
 
     Args:
         texts: with about how many cells hold each.
@@ -32,6 +33,9 @@ def limits_among(
     """
     read = {text: (count, limit_of(text, decimal_char, unit)) for text, count in texts}
     found = {text: (count, limit) for text, (count, limit) in read.items() if limit is not None}
+    units = [limit.unit for _, limit in found.values() if limit.unit]
+    if not all(same_unit(one, units[0]) for one in units):
+        found = {text: (count, limit) for text, (count, limit) in found.items() if not limit.unit}
     plus = {limit.number for _, limit in found.values() if not limit.signed}
     last = max(plus, default=0.0)
     ends_there = len(plus) == 1 and last not in held and end <= last * (1 if last < SMALL else _BEYOND)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.unit import KNOWN, MONEY
@@ -20,6 +20,17 @@ _MONEY = rf"(?P<money>{'|'.join(map(re.escape, MONEY))})\s*"
 _UNITS = "|".join(map(re.escape, sorted(KNOWN, key=len, reverse=True)))
 _APART = r"(?<=\s)[^\W\d_][^\s\d+<>]{0,19}(?:\sof\sage|\sold)?"
 """Any other unit, apart from its number: years, hours, mg/L. It needs no list, since a limit says that it is one."""
+
+_TIMES = {
+    *("k", "m", "b", "bn", "mn", "th", "thousand", "hundred", "dozen", "million", "billion", "lakh", "crore"),
+    *("tsd", "tausend", "hundert", "mio", "mia", "mrd", "millionen", "milliarden"),
+    *("mille", "cent", "cents", "milliers", "millions", "md", "milliards"),
+}
+"""In small letters, what multiplies a number rather than being its unit. Single letters may be either, and are the unit
+where it is the column's."""
+
+_AFTER_TIMES = ".€$£¥"
+"""What may follow it: k€, Mio."""
 
 _BELOW = r"[<≤]=?|(?:under|below|less\sthan|fewer\sthan|up\sto|at\smost|unter|weniger\sals|moins\sde)\s"
 _STRICT = r">(?!=)|(?:over|above|more\sthan|über|mehr\sals|plus\sde)\s"
@@ -49,6 +60,7 @@ class Limit:
         below: whether they lie below, as those of <0.5 do.
         signed: whether a sign or a word before the number says so, such as < and over: 2+ may be a mark as well.
         strict: whether a limit above leaves out the number itself, as >200 does.
+        unit: that stands beside the number, in small letters; empty where none does.
     """
 
     number: float
@@ -56,6 +68,7 @@ class Limit:
     below: bool
     signed: bool
     strict: bool = False
+    unit: str = field(default="", compare=False)
 
     def stand_in(self, decimals: int | None = None) -> float:
         """A number for all of them: the limit itself, and below one above 0 half of it, rounded down.
@@ -75,13 +88,16 @@ def limit_of(text: str, decimal_char: str = "", unit: str = "") -> Limit | None:
         text: of a cell.
         decimal_char: of the column; without it a comma before three digits parts thousands, as in >1,000.
         unit: of the column. A limit with another one is none of this column's numbers: 200 g are no 200 kg. Where the
-            numbers of the column stand alone, limits may have any.
+            numbers of the column stand alone, limits may have any, but for one that multiplies: 1 million is no 1.
     """
     if len(text) > _LONGEST or (found := _SIGN_FIRST.fullmatch(text) or _SIGN_LAST.fullmatch(text)) is None:
         return None
     parts = found.groupdict()
-    units = {part.casefold() for name in ("money", "unit", "last") if (part := parts.get(name))}
-    if len(units) > 1 or (unit and units - {unit.casefold()}):
+    written = {part for name in ("money", "unit", "last") if (part := parts.get(name))}
+    units = {part.casefold() for part in written}
+    if len(units) > 1 or (unit and not all(same_unit(one, unit) for one in units)):
+        return None
+    if written - {unit} and any(one.rstrip(_AFTER_TIMES) in _TIMES for one in units):
         return None
     number = _plain(parts["number"].removeprefix("-"), decimal_char)
     if not number or float(number) >= _LARGEST:
@@ -89,7 +105,14 @@ def limit_of(text: str, decimal_char: str = "", unit: str = "") -> Limit | None:
     signed = found.re is _SIGN_FIRST
     value = -float(number) if parts["number"].startswith("-") else float(number)
     decimals = len(number.partition(".")[2])
-    return Limit(value, decimals, parts["below"] is not None, signed, bool(parts.get("strict")))
+    return Limit(value, decimals, parts["below"] is not None, signed, bool(parts.get("strict")), "".join(units))
+
+
+def same_unit(one: str, other: str) -> bool:
+    """Whether two texts are one unit in any case, in singular or plural: year, years, years of age."""
+    short, long = sorted((one.casefold().split()[0].rstrip("."), other.casefold().split()[0].rstrip(".")), key=len)
+    ending = long[len(short) :]
+    return short == long or (len(short) > 1 and long.startswith(short) and len(ending) <= 2 and ending.isalpha())
 
 
 def _plain(digits: str, decimal_char: str) -> str:
