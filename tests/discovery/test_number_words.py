@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,11 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.discovery.bought_columns import bought_column
+from counterfoil.discovery.bought_words import numbers_of_words
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.limits import limits_among
 from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.stated import Stated
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ROWS = 8000
@@ -212,3 +215,32 @@ def test_whole_numbers_of_which_none_shows_are_no_categories_beside_a_frequent_l
         "egfr": {">= 90": 90},
     }
     assert set(facts["step"]["values"][0]) == set(table["step"])
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "word", "given"),
+    [
+        ("plain", {"digits": 3}, "<-5", {}),
+        ("plain", {}, "40+", {"lower": 0, "step": 7}),
+        ("crp", {"decimals": 1}, ">934492230572773", {}),
+        ("crp", {"decimals": 1}, "<0.5", {"lower": 0, "step": 0.5}),
+    ],
+)
+def test_a_number_that_its_column_cannot_have_stands_for_no_word(
+    name: str, facts: dict[str, Any], word: str, given: dict[str, Any]
+) -> None:
+    """The purchase was charged, and its schema did not load."""
+    column = replace(found()[name], words=((word, 500),), last_shown=40.0, **facts)
+    assert numbers_of_words(column, {}) or not given
+    assert not numbers_of_words(column, given)
+    assert "words" not in bought_column(column, stated=given).facts
+
+
+def test_numbers_with_a_stated_unit_are_no_words(tmp_path: Path) -> None:
+    """Beside one limit the 20 most frequent numbers were read as missing."""
+    cells = [f"{number} Stk" if number else "> 20 Stk" for number in range(21) for _ in range(200)]
+    pd.DataFrame({"pieces": cells}).to_csv(path := tmp_path / "pieces.csv", index=False)
+    stated = {"pieces": Stated(unit="Stk")}
+    discovered, curator = discover(path, stated=stated, budget=Budget(EPSILON, 1e-9), seed=3)
+    curator.close()
+    assert [text for text, _ in discovered.columns[0].words] == ["> 20 Stk"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from counterfoil.discovery.bought_facts import Facts, can_be_listed
 from counterfoil.discovery.limits import SMALL, limits_among, numbers_apart
 from counterfoil.schema.discovered import DiscoveredColumn
+from counterfoil.schema.integer import EXACT
 from counterfoil.schema.limit import limit_of
 
 _WHY = "bought: frequent beside its numbers; correct the number of a word where other cells hold it"
@@ -46,16 +48,37 @@ def words_beside(column: DiscoveredColumn) -> list[str]:
 
 
 def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict[str, int | float]:
-    """The number that each limit stands for: with no more digits than the column, within bounds that are stated."""
+    """The number that each limit stands for: with no more digits than the column, and a place there."""
     if "words" in given or "between" in given:
         return {}
     decimals = 0 if column.kind == "integer" else given.get("decimals", column.decimals)
     result: dict[str, int | float] = {}
     numbers = numbers_apart(_limits(column), decimals, _held(column), column.decimal_char, column.unit)
     for text, number in numbers.items():
-        if given.get("lower", number) <= number <= given.get("upper", number):
+        if _has_place(number, column, given, decimals):
             result[text] = int(number) if column.kind == "integer" else float(number)
     return result
+
+
+def _has_place(number: float, column: DiscoveredColumn, given: Mapping[str, Any], decimals: int | None) -> bool:
+    """Whether a column with these facts can have a number: a schema with others would not load.
+
+    It lies within bounds that are stated and on the grid of a step that is, and has all digits of its column: numbers
+    with leading zeros are none below 0, and very large ones have no digits after the point.
+    """
+    if not given.get("lower", number) <= number <= given.get("upper", number):
+        return False
+    if number < 0 and given.get("digits", column.digits):
+        return False
+    if column.kind == "real" and abs(number) * 10.0 ** (decimals or 0) > EXACT:
+        return False
+    if not (step := given.get("step")):
+        return True
+    steps = (number - given["lower"]) / step if "lower" in given else math.nan
+    return math.isfinite(steps) and abs(steps - round(steps)) < _ON_GRID
+
+
+_ON_GRID = 1e-9
 
 
 def stretched(

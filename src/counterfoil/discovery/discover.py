@@ -42,7 +42,7 @@ from counterfoil.schema.open_numbers import OpenCells
 from counterfoil.schema.raw_cell import NOT_APPLICABLE, TRUTHS, RawCells
 from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
-from counterfoil.schema.unit import MONEY
+from counterfoil.schema.unit import MONEY, bare
 
 _Later = GaussianNoise | OpenDomainGaussianNoise
 _FEW = 4
@@ -311,7 +311,11 @@ class _Discovery:
             last_shown=bounds.last_shown,
             clock=vote.clock if kind == "text" else "",
             clock_read=_share(vote.clocks, vote.deviation, present, error),
-            words=tuple((text, count) for text, count in among if text not in words and not is_written_number(text)),
+            words=tuple(
+                (text, count)
+                for text, count in among
+                if text not in words and not is_written_number(bare(text, self._asked[name].unit))
+            ),
         )
 
     def _may_part_thousands(self, name: str, kind: Kind, vote: Votes, upper: float | None) -> bool:
