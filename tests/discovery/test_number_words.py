@@ -14,7 +14,7 @@ import pytest
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.discovery.bought_columns import bought_column
-from counterfoil.discovery.bought_words import numbers_of_words
+from counterfoil.discovery.bought_words import numbers_of_words, stretched
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.limits import limits_among
 from counterfoil.schema.discovered import DiscoveredColumn
@@ -244,3 +244,8 @@ def test_numbers_with_a_stated_unit_are_no_words(tmp_path: Path) -> None:
     discovered, curator = discover(path, stated=stated, budget=Budget(EPSILON, 1e-9), seed=3)
     curator.close()
     assert [text for text, _ in discovered.columns[0].words] == ["> 20 Stk"]
+
+
+def test_a_word_at_the_only_number_of_reals_leaves_room_between_bounds() -> None:
+    assert stretched((92.0, 93.0), 92.0, {">=92": 92.0}, {}) == (92.0, 93.0)
+    assert stretched((0.0, 93.0), 92.0, {">=92": 92.0}, {}) == (0.0, 92.0)

@@ -98,8 +98,8 @@ def stretched(
     last = max(words.values())
     if "lower" not in given:
         low = min(low, *words.values())
-    if "upper" not in given:
-        high = last if found <= last else high
+    if "upper" not in given and found <= last:
+        high = max(last, high) if last == low else last  # reals need two bounds
     return low, high
 
 
