@@ -28,7 +28,7 @@ def interviews(rows: int = 400) -> pd.DataFrame:
     return table.assign(day=at.dt.day, hour=at.dt.hour, other=rng.integers(1, 13, rows))
 
 
-def said(table: pd.DataFrame, kind: str) -> dict[str, str]:
+def said(table: pd.DataFrame, kind: str, rules: str = "") -> dict[str, str]:
     """By the column that it is said of, the sentence."""
     numbers = "".join(
         f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = 2100\nmissing = true\n'
@@ -36,7 +36,7 @@ def said(table: pd.DataFrame, kind: str) -> dict[str, str]:
         if name != "at"
     )
     lower, upper = BOUNDS[kind]
-    text = DATES.format(kind=kind, lower=lower, upper=upper) + numbers
+    text = DATES.format(kind=kind, lower=lower, upper=upper) + numbers + rules
     notes = check_without_privacy(table, Schema.from_toml(text)).notes
     return {note.column: note.text for note in notes if note.kind == "date_part"}
 
@@ -65,3 +65,11 @@ def test_what_hardly_changes_is_no_part_of_a_date() -> None:
     table = interviews()
     one = table[table.year == table.year.iloc[0]].assign(year=table.year.iloc[0])
     assert "year" not in said(one, "date")
+
+
+def test_rules_go_with_the_column_that_they_name() -> None:
+    """Left out alone, it was an unknown column of the rule, and the schema did not load."""
+    rule = '[[rules]]\nrequire = "year >= 0"\n'
+    found = said(interviews(), "date", rule)
+    assert "leave it out (`ignore`) with the rules that name it, and make" in found["year"]
+    assert "leave it out (`ignore`), and make" in found["month"]

@@ -72,6 +72,10 @@ class DatePartCounts:
         numbers = [one.name for one in schema.synthesized if isinstance(one, Integer) and one.name not in kept]
         self._numbers = numbers[:MOST_COLUMNS]
         self._dates = [one for one in dates if one.unit == SECONDS_PER_DAY or not one.zone][:_MOST_DATES]
+        listed = [zeros.columns for zeros in schema.zeros]
+        self._bound = {
+            name for columns in (*(rule.columns for rule in schema.bound_rules), *listed) for name in columns
+        }
         self._left: list[_Relation] | None = None
 
     def add(self, batch: RawBatch) -> None:
@@ -95,7 +99,7 @@ class DatePartCounts:
         for one in sorted(self._left or [], key=lambda one: one.apart):
             if one.number not in said and one.evidence >= FEWEST:
                 said.add(one.number)
-                yield ColumnNote(one.number, "date_part", _text(one), one.evidence)
+                yield ColumnNote(one.number, "date_part", _text(one, bound=one.number in self._bound), one.evidence)
 
 
 def _numbers_in(batch: RawBatch, name: str) -> np.ndarray | None:
@@ -125,10 +129,11 @@ def _parts_of(column: Instant, batch: RawBatch) -> Parts:
     return {name: np.where(there, part, np.nan) for name, part in parts.items()}
 
 
-def _text(one: _Relation) -> str:
+def _text(one: _Relation, *, bound: bool) -> str:
     records = f"{one.apart:,} record{'s' if one.apart > 1 else ''}"
     apart = f" In {records} one of the two alone is missing, which is not kept then." if one.apart else ""
+    rules = " with the rules that name it" if bound else ""
     return (
         f"in all records it is the {one.part} of {one.date}, and rows of a copy will not all keep to it. Where that is "
-        f"what it means, leave it out (`ignore`), and make it of {one.date} in the copy.{apart}"
+        f"what it means, leave it out (`ignore`){rules}, and make it of {one.date} in the copy.{apart}"
     )
