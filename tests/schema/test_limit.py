@@ -80,11 +80,13 @@ def test_what_multiplies_a_number_is_no_unit(text: str) -> None:
 
 
 def test_a_letter_that_multiplies_may_be_the_unit_of_a_column() -> None:
-    assert limit_of("<5 m", unit="m") is not None
-    assert limit_of("<5 M", unit="m") is None
+    """In any case, as words are compared."""
+    assert limit_of("<5 m", unit="m") == limit_of("<5 M", unit="m") == Limit(5, 0, below=True, signed=True)
+    assert limit_of("<5 m") is None
 
 
 def test_a_unit_in_singular_is_that_of_its_plural() -> None:
     assert limit_of("1 year or less", unit="years") is not None
     assert limit_of("90 years of age and over", unit="years") is not None
     assert limit_of("<5 g/L", unit="g") is None
+    assert limit_of("<5 mmHg", unit="mm") is None

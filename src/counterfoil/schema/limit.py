@@ -32,6 +32,9 @@ where it is the column's."""
 _AFTER_TIMES = ".€$£¥"
 """What may follow it: k€, Mio."""
 
+_OF_AGES = re.compile(r"\sof\sage$|\sold$|\.$")
+_PLURALS = ("s", "e", "n", "en", "es", "er")
+
 _BELOW = r"[<≤]=?|(?:under|below|less\sthan|fewer\sthan|up\sto|at\smost|unter|weniger\sals|moins\sde)\s"
 _STRICT = r">(?!=)|(?:over|above|more\sthan|über|mehr\sals|plus\sde)\s"
 _ABOVE = r">=|≥=?|(?:at\sleast|mindestens|au\smoins)\s"
@@ -93,11 +96,12 @@ def limit_of(text: str, decimal_char: str = "", unit: str = "") -> Limit | None:
     if len(text) > _LONGEST or (found := _SIGN_FIRST.fullmatch(text) or _SIGN_LAST.fullmatch(text)) is None:
         return None
     parts = found.groupdict()
-    written = {part for name in ("money", "unit", "last") if (part := parts.get(name))}
-    units = {part.casefold() for part in written}
-    if len(units) > 1 or (unit and not all(same_unit(one, unit) for one in units)):
-        return None
-    if written - {unit} and any(one.rstrip(_AFTER_TIMES) in _TIMES for one in units):
+    units = {part.casefold() for name in ("money", "unit", "last") if (part := parts.get(name))}
+    if unit:
+        others = [one for one in units if not same_unit(one, unit)]
+    else:
+        others = [one for one in units if one.rstrip(_AFTER_TIMES) in _TIMES]
+    if len(units) > 1 or others:
         return None
     number = _plain(parts["number"].removeprefix("-"), decimal_char)
     if not number or float(number) >= _LARGEST:
@@ -110,9 +114,8 @@ def limit_of(text: str, decimal_char: str = "", unit: str = "") -> Limit | None:
 
 def same_unit(one: str, other: str) -> bool:
     """Whether two texts are one unit in any case, in singular or plural: year, years, years of age."""
-    short, long = sorted((one.casefold().split()[0].rstrip("."), other.casefold().split()[0].rstrip(".")), key=len)
-    ending = long[len(short) :]
-    return short == long or (len(short) > 1 and long.startswith(short) and len(ending) <= 2 and ending.isalpha())
+    short, long = sorted((_OF_AGES.sub("", text.casefold()) for text in (one, other)), key=len)
+    return short == long or (len(short) > 1 and long.startswith(short) and long[len(short) :] in _PLURALS)
 
 
 def _plain(digits: str, decimal_char: str) -> str:
