@@ -57,3 +57,14 @@ def test_limits_of_several_units_are_none_of_numbers_that_stand_alone() -> None:
     assert set(limits_among(texts.items(), 24.0)) == {">36"}
     alike = {"under 1 year": 30, "90 years and over": 30, "over 80 years of age": 30}
     assert set(limits_among(alike.items(), 90.0)) == set(alike)
+
+
+@pytest.mark.parametrize(
+    ("limit", "decimals", "end", "number"),
+    [("<35", 1, 42.0, 34.9), ("<0.5", 1, 50.0, 0.2), ("<18", 0, 65.0, 17), ("<18", 0, 90.0, 9), ("<1", 0, 1.0, 0)],
+)
+def test_half_stands_for_what_is_below_where_numbers_reach_far_beyond(
+    limit: str, decimals: int, end: float, number: float
+) -> None:
+    """17.5 stood for temperatures below 35, and moved the mean and the lower bound of the column."""
+    assert numbers_apart([limit], decimals, end=end) == {limit: number}

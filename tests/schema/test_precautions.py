@@ -44,7 +44,7 @@ def places(schema: Schema, name: str) -> list[str]:
 def test_what_was_bought_and_not_seen_is_a_precaution() -> None:
     schema = Schema.from_toml(text())
     assert Schema.from_toml(schema.to_toml()) == schema
-    assert places(schema, "sex") == ["other"]
+    assert places(schema, "sex") == ["other", "missing"]
     country = places(schema, "country")
     assert "Spain" in country
     assert not {"France", "Germany", "Italy", "Mars", "other"} & set(country), "other surely holds the rest"
@@ -59,7 +59,7 @@ def test_what_a_person_adds_is_none() -> None:
     edited = edited.replace("values = [1, 111]", "values = [1, 2, 111]")
     edited += '\n[columns.place]\nkind = "categorical"\nvalues = ["a", "b"]\nother = true\nmissing = true\n'
     schema = Schema.from_toml(edited)
-    assert places(schema, "sex") == ["other"]
+    assert places(schema, "sex") == ["other", "missing"]
     assert places(schema, "sector")[:2] == ["1", "111"]
     assert bounds_by_precaution(schema["age"], schema.bought) == (True, False)
     assert places(schema, "place") == []

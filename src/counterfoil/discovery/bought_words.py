@@ -53,7 +53,8 @@ def numbers_of_words(column: DiscoveredColumn, given: Mapping[str, Any]) -> dict
         return {}
     decimals = 0 if column.kind == "integer" else given.get("decimals", column.decimals)
     result: dict[str, int | float] = {}
-    numbers = numbers_apart(_limits(column), decimals, _held(column), column.decimal_char, column.unit)
+    notation = column.decimal_char, column.unit
+    numbers = numbers_apart(_limits(column), decimals, _held(column), *notation, end_of(column) or math.inf)
     for text, number in numbers.items():
         if _has_place(number, column, given, decimals):
             result[text] = int(number) if column.kind == "integer" else float(number)

@@ -15,6 +15,10 @@ _BEYOND = 1.5
 """Times a larger limit to which the noise may move the end of numbers that end there."""
 
 
+_DETECTED = 4.0
+"""Times a limit below, from which on numbers reach far beyond it, as those of laboratories do."""
+
+
 def limits_among(
     texts: Iterable[tuple[str, int]], end: float, held: Container[float] = (), decimal_char: str = "", unit: str = ""
 ) -> dict[str, int]:
@@ -48,18 +52,22 @@ def numbers_apart(
     held: Container[float] = (),
     decimal_char: str = "",
     unit: str = "",
+    end: float = math.inf,
 ) -> dict[str, float]:
     """A number for each limit (`Limit.stand_in`), each of them another one, and none that cells hold.
 
     Half of 0.4 and half of 0.5 are both 0.2 with one digit. Nor is the number for one below a limit itself: where some
     cells have <0.5 and others <1, numbers from 0.5 on are cells too. Among whole numbers 6 stands for those over 5, and
-    among reals the next one where cells hold the limit. Limits below between which there is no room are left out.
+    among reals the next one where cells hold the limit. Half is usual for what can't be detected: below <35 among
+    temperatures up to 42 nothing is near it, and 34.9 stands for those. Limits below between which there is no room are
+    left out.
 
     Args:
         limits: texts; others are left out.
         decimals: digits after the point of the column; as many as the limits have where None.
         held: numbers that cells surely hold.
         decimal_char, unit: of the column.
+        end: of its numbers, about.
     """
     found = {text: limit for text in limits if (limit := limit_of(text, decimal_char, unit)) is not None}
     digits = max((limit.decimals for limit in found.values()), default=0) if decimals is None else decimals
@@ -69,6 +77,8 @@ def numbers_apart(
         if limit.number in below:
             continue
         own, half = round(limit.number * units, 6), round(limit.stand_in(digits) * units)
+        if limit.number > 0 and _DETECTED * limit.number > end:
+            half = math.ceil(own) - 1
         least = last if last is not None else min(half, 0) - 1
         places = chain(range(half, least, -1), range(half + 1, math.ceil(own)))
         if (place := next((one for one in places if one > least and one not in taken - {own}), None)) is not None:

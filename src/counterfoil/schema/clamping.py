@@ -44,8 +44,10 @@ def clamping_of(column: Column) -> Clamping | None:
     """
     if not isinstance(column, (Integer, Real, Instant)):
         return None
-    if isinstance(column, Instant) and column.is_clock and column.bounds == _DAY:
-        return None
+    if isinstance(column, Instant) and column.is_clock and not column.zone:
+        lower, upper = column.bounds
+        if lower <= _DAY[0] and _DAY[1] <= upper:
+            return None
     lowest, highest = column.codes_of(np.array(column.bounds)).tolist()
     return Clamping(bound_text(column.lower), bound_text(column.upper), column.bounds, (lowest, highest))
 
