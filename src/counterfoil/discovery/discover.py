@@ -319,8 +319,8 @@ class _Discovery:
         )
 
     def _may_part_thousands(self, name: str, kind: Kind, vote: Votes, upper: float | None) -> bool:
-        """Whether points of a column's numbers may do so: also of amounts such as 1.234 €, whatever parts the columns
-        of the file. Prices of fuel have three digits after the point too, and are below 10."""
+        """Whether points of a column's numbers may part thousands: also those of amounts such as 1.234 €, whatever sign
+        parts the columns of the file. Prices of fuel have three digits after the point too, and are below 10."""
         if name in self._opened:
             return self._leaves_open(kind, vote)
         money = self._heard.units.get(name) in MONEY and not self._asked[name].decimal_char

@@ -21,8 +21,8 @@ _PER_HIDDEN = 1.5
 would hide anyway are not tried: the noise of each may add to that of the interval around it."""
 
 _MOST_OF_THEM = 0.5
-"""A part of a column's numbers: where one place has more, one number may be most of them, and all are tried. A limit of
-detection was 45, in 94% of the cells, and the 29 roundest numbers from 16 to 256 had no 45."""
+"""A part of a column's numbers: where one place has more, one number may be most of them, and as many are tried as the
+column may have. A limit of detection was 45, in 94% of the cells, and the 29 roundest from 16 to 256 had no 45."""
 
 MOST = 32
 """Numbers of a column that get a code of their own, those that hold most."""
