@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from counterfoil import Schema, buy_schema, check_without_privacy, synthesize
+from stored_tables import source_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 ROWS = 6000
@@ -26,20 +25,6 @@ def stays() -> pd.DataFrame:
     table["admitted"] = admitted.strftime("%Y%m%d").astype(int)
     table["discharged"] = discharged.strftime("%Y%m%d").astype(int)
     return table
-
-
-def source_of(table: pd.DataFrame, kind: str, folder: Path) -> Any:
-    if kind == "frame":
-        return table
-    if kind == "parquet":
-        table.to_parquet(folder / "t.parquet")
-        return folder / "t.parquet"
-    if kind == "sqlite":
-        with sqlite3.connect(folder / "t.db") as store:
-            table.to_sql("t", store, index=False, dtype=dict.fromkeys(table, "INTEGER"))
-        return f"{folder / 't.db'}::t"
-    table.to_csv(folder / "t.csv", index=False)
-    return folder / "t.csv"
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "sqlite", "frame"])

@@ -16,9 +16,9 @@ from counterfoil.discovery.bought_facts import NO_RANGE, BoughtColumn, Facts
 from counterfoil.discovery.bought_missing import missing_facts
 from counterfoil.discovery.outwards import days, moments, resolution_of
 from counterfoil.schema import compact_dates, midnight
+from counterfoil.schema.clock import clock_format
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.notation import DAY_OF_TIMES
-from counterfoil.schema.raw_cell import is_clock
 from counterfoil.schema.zone import EPOCH
 
 _MICROSECONDS = 1_000_000
@@ -48,7 +48,7 @@ def clock_facts(column: DiscoveredColumn, clock: str, given: Mapping[str, Any]) 
     """
     share, error = column.clock_read
     read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing are times of day"
-    others = tuple((text, count) for text, count in column.categories if not is_clock(text))
+    others = tuple((text, count) for text, count in column.categories if not clock_format(text))
     facts: Facts = {
         "kind": ("datetime", f"bought: {read}; others are read as missing" if share else "the type in storage"),
         "format": (clock, "bought: how most of them read" if column.clock else "the type in storage"),

@@ -13,8 +13,9 @@ from counterfoil.curator.queries.column_places import DAYS, GRIDS
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema import compact_dates, midnight
+from counterfoil.schema.clock import CLOCK_FORMATS
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.raw_cell import CLASSES, CLOCK_FORMATS, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE, PADDED
+from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE, PADDED
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]

@@ -14,7 +14,7 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
 * a text of a year of four digits, a month and a day of one or two is a date, in the orders of `DATE_FORMATS`, where
   there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
 * a date in ISO 8601 followed by a time of day without a zone is a datetime, and a *midnight* where the day begins then;
-* a text that is a time of day alone has a class for each of `CLOCK_FORMATS`;
+* a text that is a time of day alone has a class for each of `clock.CLOCK_FORMATS`;
 * every other text is a text, and an object that has no text is a *stranger*.
 
 Where units are looked for, a text that is a number with one of `unit.KNOWN` beside it is none of these but of the class
@@ -34,6 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.schema.clock import CLOCK_FORMATS, clock_format
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
 from counterfoil.schema.midnight import are_midnights
@@ -60,9 +61,6 @@ DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, th
     ("%Y", "%m", "%d", "-/."), ("%d", "%m", "%Y", "-/."), ("%m", "%d", "%Y", "-/."),
 ) for mark in marks)  # fmt: skip
 """As `strftime` writes them; the first is that of ISO 8601."""
-
-CLOCK_FORMATS = ("%H:%M", "%H:%M:%S", "%I:%M %p")
-"""Of times of day, as `strptime` reads them: hours may have one digit."""
 
 _AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
 CLASSES = (
@@ -101,7 +99,6 @@ _MOST_SPACED: Mapping[str, float] = {"f8": 2.0**36, "f4": 2.0**12, "f2": 0.0}
 
 _DAY = re.compile(r"(\d{4}|\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{1,2})", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.ASCII)
-_CLOCK = re.compile(r"(\d{1,2}):[0-5]\d(?:(?P<seconds>:[0-5]\d)|(?P<half> [AP]M))?", re.ASCII | re.IGNORECASE)
 LONGEST = 1000  # longer texts, and none but these, are texts without being read
 _EPOCH = date(1970, 1, 1).toordinal()
 _EPOCH_MOMENT = datetime(1970, 1, 1)
@@ -192,8 +189,12 @@ def _word_of(text: str) -> Cell:
         return CODES["missing"], math.nan
     if folded in TRUTHS:
         return CODES[text if text == NOT_APPLICABLE else "boolean"], TRUTHS[folded]
-    dated = (_day(text) or _moment(text) or _clock(text)) if text[0].isdigit() else None
-    return dated or (CODES["text"], math.nan)
+    if text[0].isdigit():
+        if (dated := _day(text) or _moment(text)) is not None:
+            return dated
+        if written := clock_format(text):
+            return CODES[written], math.nan
+    return CODES["text"], math.nan
 
 
 def _day(text: str) -> Cell | None:
@@ -247,20 +248,6 @@ def _moment(text: str) -> Cell | None:
         return None
     number = float((elapsed.days * 86_400 + elapsed.seconds) * 1_000_000 + elapsed.microseconds)
     return CODES["datetime" if elapsed.seconds or elapsed.microseconds else "midnight"], number
-
-
-def is_clock(text: str) -> bool:
-    """Whether a text is a time of day in one of `CLOCK_FORMATS`."""
-    return _clock(text) is not None
-
-
-def _clock(text: str) -> Cell | None:
-    if (match := _CLOCK.fullmatch(text)) is None:
-        return None
-    plain, seconds, half = CLOCK_FORMATS
-    written = half if match["half"] else seconds if match["seconds"] else plain
-    first, last = (1, 12) if match["half"] else (0, 23)
-    return (CODES[written], math.nan) if first <= int(match[1]) <= last else None
 
 
 def cells_of(
