@@ -2,13 +2,15 @@
 
 Run: python benchmarks/words_among_numbers.py [--rows 300 2000 10000] [--epsilon 0.1 0.3 1] [--seeds 10]
 
-Two made tables, of each size:
+Three made tables, of each size:
 
 - by share: ten columns, of which three are reals with one limit, <0.5, in 1 to 40% of the cells; which part of these
   columns got it as one of their `words`, and which were taken for reals;
 - by kind: ages with 75+, laboratory values with <0.5 in three of ten cells, children with 3+, steps of 30 with 120+,
   which are five values in all, and marks, of which 1 and 1+ differ; how often each was one of numbers with words, of
-  numbers without, of categories, or left out.
+  numbers without, of categories, or left out;
+- by limit: ages with 75+ in a fifth of the cells and kidney values with >= 90 in three of five, of which no other
+  number shows by itself, beside the columns of the second table and eight of whole numbers; likewise.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import argparse
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +60,20 @@ def by_kind(rows: int, seed: int) -> pd.DataFrame:
     )
 
 
+def by_limit(rows: int, seed: int) -> pd.DataFrame:
+    """The columns of `by_kind`, kidney values whose most frequent text is a limit, and eight of whole numbers."""
+    rng = np.random.default_rng([seed, 1])
+    table = by_kind(rows, seed)
+    table["kidney"] = np.where(rng.random(rows) < 0.6, ">= 90", rng.integers(20, 90, rows).astype(str))
+    return table.assign(**{f"number{place}": rng.integers(0, 200, rows) for place in range(8)})
+
+
+def counted(made: Iterable[dict[str, str]], names: Sequence[str] = ()) -> str:
+    """What columns were taken for, and how often; of those with these names, where some are given."""
+    counts = Counter((name, kind) for one in made for name, kind in one.items() if not names or name in names)
+    return ", ".join(f"{name}: {kind} {count}" for (name, kind), count in sorted(counts.items()))
+
+
 def taken_for(table: pd.DataFrame, epsilon: float, seed: int) -> dict[str, str]:
     """By column, what a purchase takes it for."""
     with tempfile.TemporaryDirectory() as folder:
@@ -88,13 +105,11 @@ def main() -> None:
                 print(
                     f"rows {rows} epsilon {epsilon:g} share {share:g}: words {words:.2f} reals {reals:.2f}", flush=True
                 )
-            counts = Counter(
-                (name, kind)
-                for seed in range(chosen.seeds)
-                for name, kind in taken_for(by_kind(rows, seed), epsilon, seed).items()
-            )
-            said = ", ".join(f"{name}: {kind} {count}" for (name, kind), count in sorted(counts.items()))
+            seeds = range(chosen.seeds)
+            said = counted(taken_for(by_kind(rows, seed), epsilon, seed) for seed in seeds)
             print(f"rows {rows} epsilon {epsilon:g}: {said}", flush=True)
+            said = counted((taken_for(by_limit(rows, seed), epsilon, seed) for seed in seeds), ("age", "kidney"))
+            print(f"rows {rows} epsilon {epsilon:g}, by limit: {said}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Missing cells that were counted together with values, as if each had one: what they leave open of a mean or a share.
 
+In shares, cells that count as `other` are treated likewise where they were counted with a category.
+
 Of B records of a group, m lack a number and were counted with those whose numbers lie between l and h. Let mu be the
 mean of the least numbers that the B records have by what was counted, where the m have l; the others' is then
 
