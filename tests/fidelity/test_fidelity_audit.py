@@ -75,7 +75,7 @@ def ask(relation, monkeypatch) -> Callable[[Curator], None]:
     """One release: the columns, fixed rows, and the noisy measures of them. Certificates are post-processing."""
     synthesis = public_synthesis(CHANGES[relation][0])
     monkeypatch.setattr(direct, "_fitted", lambda *_: synthesis.model)
-    monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
+    monkeypatch.setattr(direct, "measured_bounds", lambda *_, **__: {})
     monkeypatch.setattr(direct, "release", lambda *_, **__: synthesis)
     questions = module.Measuring._questions
     asked: list = []

@@ -18,13 +18,16 @@ from scipy.stats import binom, norm
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
+from counterfoil.domain.coarsening import Coarsening, identity
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.error_bars import (
     UNBOUNDED,
     ErrorBars,
+    LaplaceMeasuredBound,
     MeasuredBound,
     NoisyBound,
     PassedOverBound,
+    _laplace_deviations,
     measured_bounds,
 )
 from counterfoil.graphical_model.graphical_model import GraphicalModel
@@ -33,6 +36,7 @@ from counterfoil.methods.aim import AIM
 from counterfoil.methods.direct import Direct
 from counterfoil.methods.independent import Independent
 from counterfoil.methods.mst import MST
+from counterfoil.methods.reweighting import Reweighting
 from counterfoil.noise.gaussian import SMOOTHING_VARIANCE
 from counterfoil.noise.randomness import SeededRandomness
 from small_releases import counts_of, opened, released
@@ -393,14 +397,99 @@ def test_measured_bounds_keep_the_order_of_questions():
     }
 
 
-def test_pure_privacy_leaves_no_gaussian_bounds():
+def test_pure_privacy_has_bounds_by_its_own_noise():
     with opened(PAIR, ROWS, budget=Budget(1.0)) as curator:
         made = Direct(2).synthesize(curator)
-    assert made.error_bars.bounds == {}
-    assert made.error_bar(["a"]).fraction == 2.0
+    ((bound,),) = made.error_bars.bounds.values()
+    assert isinstance(bound, LaplaceMeasuredBound)
+    assert made.error_bars.laplace
+    assert made.error_bar(["a"]).fraction < 2.0
+
+
+def absolute_law(scale: float, cells: int) -> np.ndarray:
+    """P(L1 norm = k) of the discrete Laplace noise in `cells` cells, exactly but for what is below 1e-30 in one."""
+    support = np.arange(int(70 * scale) + 2)
+    one = np.exp(-support / scale) * np.where(support, 2, 1)
+    one /= one.sum()
+    law = one
+    for _ in range(cells - 1):
+        law = np.convolve(law, one)
+    return law
+
+
+@pytest.mark.parametrize("cells", [1, 2, 5, 40])
+@pytest.mark.parametrize("scale", [0.1, 0.5, 1.0, 3.0, 20.0])
+def test_the_bound_with_laplace_noise_holds_exactly_and_is_sharp(scale, cells):
+    law = absolute_law(scale, cells)
+    for beta in np.geomspace(0.9, 1e-9, 60):
+        bound = LaplaceMeasuredBound(0.0, math.sqrt(2) * scale, cells).records(beta)
+        assert law[math.floor(bound) + 1 :].sum() <= beta * (1 + 1e-9) + 1e-28
+        exact = int(np.flatnonzero(np.cumsum(law[::-1])[::-1] > beta)[-1])  # P(norm >= exact) > beta
+        assert bound <= 1.15 * exact + 0.75 * cells + 4 * scale + 1
+
+
+def test_the_bound_with_gaussian_noise_fails_for_laplace_noise():
+    """The broken twin: taking Laplace noise for Gaussian noise of the same deviation."""
+    law = absolute_law(20.0, 1)
+    too_small = MeasuredBound(0.0, math.sqrt(2) * 20.0, 1).records(1e-6)
+    assert law[math.floor(too_small) + 1 :].sum() > 1e-6
+
+
+@pytest.mark.parametrize("weights", [(1,), (1, 1), (1, 2), (1, 1, 1, 1, 5)])
+@pytest.mark.parametrize("scale", [0.5, 3.0])
+def test_a_weighted_sum_of_laplace_noises_exceeds_its_deviations_rarely(scale, weights):
+    """Exactly, by convolution; `total_error` is sqrt(2) times the scale for each weight."""
+    support = np.arange(-int(45 * scale) - 1, int(45 * scale) + 2)
+    one = np.exp(-np.abs(support) / scale)
+    one /= one.sum()
+    law = np.ones(1)
+    for weight in weights:
+        spread = np.zeros(weight * (len(one) - 1) + 1)
+        spread[::weight] = one
+        law = np.convolve(law, spread)
+    reached = np.arange(len(law)) - len(law) // 2
+    deviation = math.sqrt(2) * scale * math.hypot(*weights)
+    for beta in np.geomspace(0.5, 1e-8, 40):
+        most = _laplace_deviations(beta) * deviation
+        assert law[reached > most].sum() <= beta
+    assert 2.5 < _laplace_deviations(0.05) < 4, "a bound that never fails is wider than it says"
+
+
+def test_bars_of_pure_privacy_hold_as_often_as_they_say():
+    real, failures, runs, beta = counts_of(PAIR, ROWS, ("a",)), 0, 60, 0.2
+    for seed in range(runs):
+        made = released(Independent(), PAIR, ROWS, budget=Budget(0.2), seed=seed)
+        missed = np.abs(real - made.model.marginal(("a",))).sum()
+        failures += bool(missed > made.error_bar(["a"], beta=beta).records)
+    require_rare(failures, runs, beta)
 
 
 def test_bars_of_a_large_budget_are_narrow():
     made = released(Direct(2), PAIR, ROWS, budget=Budget(1e4, 1e-6))
     assert GaussianFilter().capacity(Budget(1e4, 1e-6)) > 1
     assert made.error_bar(["a", "b"]).records < 0.3 * len(ROWS)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_bound_of_coarse_counts_holds_for_fine_cells(seed):
+    """Without noise, whatever the real and the model's table are."""
+    rng = np.random.default_rng(seed)
+    real, fitted = (rng.multinomial(60, rng.dirichlet(np.full(12, 0.3))).reshape(3, 4) for _ in range(2))
+    coarsening = Coarsening(PAIR, {"a": np.array([1, 0, 1]), "b": np.array([0, 1, 1, 2])})
+    with np.errstate(divide="ignore"):
+        model = GraphicalModel(PAIR, {("a", "b"): np.log(fitted)}, 60.0)
+    answer = NoisyMarginal(("a", "b"), coarsening.sums(("a", "b"), real), 1e-9)
+    ((bound,),) = measured_bounds([[answer]], model, coarsening=coarsening).values()
+    assert bound.distance >= np.abs(real - fitted).sum() - 1e-6
+    exact = measured_bounds([[replace(answer, counts=real)]], model, coarsening=identity(PAIR))
+    assert exact == measured_bounds([[replace(answer, counts=real)]], model)
+
+
+def test_bars_of_pure_privacy_hold_where_rare_values_were_counted_together():
+    real, failures, runs, beta = counts_of(PAIR, ROWS, ("a", "b")), 0, 60, 0.2
+    for seed in range(runs):
+        made = released(Reweighting(), PAIR, ROWS, budget=Budget(2.0), seed=seed)
+        bar = made.error_bars.bar(["a", "b"], beta=beta)
+        assert bar.source == "its own noisy counts"
+        failures += bool(np.abs(real - made.model.marginal(("a", "b"))).sum() > bar.records)
+    require_rare(failures, runs, beta)

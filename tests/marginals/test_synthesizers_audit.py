@@ -188,7 +188,7 @@ def listener(monkeypatch) -> Listener:
     monkeypatch.setattr(columns, "refine", lambda coarsening, coarse, *_: coarse)
     # Only what is replaced above uses smoothed counts, and the sentences on them, of which no question follows.
     for module in (columns, repeated_measurement):
-        monkeypatch.setattr(module, "smoothed_columns", lambda *_: {})
+        monkeypatch.setattr(module, "smoothed_columns", lambda *_, **__: {})
     monkeypatch.setattr(columns, "_warnings", lambda *_: ())
     # Columns of two values would have equal weights.
     monkeypatch.setattr(repeated_measurement, "column_weights", lambda known, *_: (3, 1, 5)[: len(known)])
@@ -199,9 +199,9 @@ def listener(monkeypatch) -> Listener:
     for module in (aim_batched, aim_published, mst, direct):  # nothing is fitted that could be said to be weak
         monkeypatch.setattr(module, "blurred_counts", lambda *_: [])
     for module in (aim_published, direct):
-        monkeypatch.setattr(module, "groups_of_model", lambda *_: {})
-    monkeypatch.setattr(columns.OneWay, "groups", lambda *_: {})
-    monkeypatch.setattr(direct, "measured_bounds", lambda *_: {})
+        monkeypatch.setattr(module, "groups_of_model", lambda *_, **__: {})
+    monkeypatch.setattr(columns.OneWay, "groups", lambda *_, **__: {})
+    monkeypatch.setattr(direct, "measured_bounds", lambda *_, **__: {})
     monkeypatch.setattr(direct, "_fitted", lambda *_: QuickModel(Domain((), ()), 1.0, {}))
     trees: Callable = functools.cache(junction_tree.build)
     monkeypatch.setattr(junction_tree, "build", lambda domain, cliques: trees(domain, tuple(cliques)))

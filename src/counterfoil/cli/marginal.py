@@ -115,9 +115,8 @@ def show_bar(terminal: Terminal, bar: ErrorBar) -> None:
     names = ", ".join(bar.attributes)
     if bar.source == NONE_STATED:
         text = (
-            f"This release states no bounds, of {names} or any other columns, as none does whose noise is Laplace's "
-            "(--delta 0) or that bought no counts: a new release of counts with a delta above 0 would. Noisy answers "
-            "have intervals all the same: counterfoil infer."
+            f"This release states no bounds, of {names} or any other columns, because it bought no counts: a new "
+            "release of counts would. Noisy answers have intervals all the same: counterfoil infer."
         )
     elif bar.fraction >= 2 and bar.source == UNBOUNDED:
         text = (

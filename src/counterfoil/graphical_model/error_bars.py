@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.accounting.upper_end import most_by_gaussian
+from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.table_model import TableModel
@@ -72,6 +73,42 @@ class MeasuredBound:
     def records(self, beta: float) -> float:
         excess = _deviations(beta) * math.sqrt(self.cells)
         return self.distance + self.scale * (math.sqrt(2 / math.pi) * self.cells + excess)
+
+
+@dataclass(frozen=True)
+class LaplaceMeasuredBound:
+    """The bound from a marginal with Laplace noise: abs(real - model) <= abs(noisy - model) + abs(noise), over cells.
+
+    Let X be a discrete Laplace variable of scale b, and E an exponential one of mean b. The L1 norm of the noise in m
+    cells is the sum of m independent abs(X), of which two bounds hold, and the smaller one is used:
+
+    - For whole k > 0, P(abs(X) >= k) = 2 exp(-k / b) / (1 + exp(-1 / b)) <= exp(-(k - 1/2) / b) = P(E + 1/2 >= k), as
+      2 / (1 + exp(-x)) = exp(x / 2) / cosh(x / 2). So the norm is at most a Gamma variable of m such E, plus m / 2.
+    - E exp(t abs(X)) = tanh(1 / 2b) / tanh(1 / 2b - t / 2) <= 1 / (1 - b t), as tanh(u) / u falls with u. So Chernoff's
+      bound of the Gamma variable holds for the norm: it is above b m r with probability at most
+      exp(-m (r - 1 - log r)), r >= 1.
+
+    Counts that were scaled by a whole weight before the noise have a finer grid, on which less than 1/2 would do.
+
+    Args:
+        distance: the L1 distance of the noisy counts from the model.
+        scale: sqrt(2) b, about the standard deviation of the noise in a cell.
+        cells: m.
+        asked: the number of the query that measured it, from 0.
+    """
+
+    distance: float
+    scale: float
+    cells: int
+    asked: int = 0
+
+    def records(self, beta: float) -> float:
+        from scipy.special import gammainccinv
+
+        mean = self.scale / math.sqrt(2)
+        shifted = mean * float(gammainccinv(self.cells, beta)) + self.cells / 2
+        ratio = _minus_its_logarithm(1 + math.log(1 / beta) / self.cells)
+        return self.distance + min(shifted, mean * self.cells * ratio)
 
 
 @dataclass(frozen=True)
@@ -139,16 +176,17 @@ class PassedOverBound:
         return max(best / self.weight, 0.0) + self.drift
 
 
-MarginalBound = MeasuredBound | NoisyBound | PassedOverBound
+MarginalBound = MeasuredBound | LaplaceMeasuredBound | NoisyBound | PassedOverBound
 
 UNBOUNDED = "nothing that was released bounds this marginal"
 """The source of a bar where nothing was counted that says anything of it."""
 
 NONE_STATED = "no bound is stated of this release"
-"""The source of every bar where all noise is Laplace's, or no counts were bought."""
+"""The source of every bar where no counts were bought."""
 
 _SOURCES = {
     MeasuredBound: "its own noisy counts",
+    LaplaceMeasuredBound: "its own noisy counts",
     NoisyBound: "its noisy distance from the model",
     FormerNoisyBound: "its noisy distance from the model",
     PassedOverBound: "having been passed over for worse marginals",
@@ -165,6 +203,7 @@ class ErrorBars:
         total: the model's number of records.
         counted: the number of records: exact where it is public, else as the first query measured it.
         total_error: standard error of `counted`; 0 where the number of records is public.
+        laplace: whether the noise of `counted` is Laplace's, and not Gaussian.
     """
 
     domain: Domain
@@ -172,6 +211,7 @@ class ErrorBars:
     total: float
     counted: float
     total_error: float
+    laplace: bool = False
 
     def bar(self, attributes: Iterable[str], beta: float) -> ErrorBar:
         """The smallest bound on the marginal of `attributes`, from it or from any marginal that contains it.
@@ -256,7 +296,9 @@ class ErrorBars:
         """Whether the release chose marginals adaptively, by a method that always leaves bounds on the others."""
         return any(isinstance(bound, PassedOverBound) for bounds in self.bounds.values() for bound in bounds)
 
-    def _measured(self, bounds: Sequence[MeasuredBound | NoisyBound], beta: float) -> list[tuple[float, MarginalBound]]:
+    def _measured(
+        self, bounds: Sequence[MeasuredBound | LaplaceMeasuredBound | NoisyBound], beta: float
+    ) -> list[tuple[float, MarginalBound]]:
         """Each bound with its value in records; all hold together with probability 1 - beta.
 
         The number of bounds is known before the noise on which they rest, that of planned queries or of one last one,
@@ -265,7 +307,7 @@ class ErrorBars:
         """
         if not self._passes_over:
             return [(bound.records(beta / len(bounds)), bound) for bound in bounds]
-        in_time = sorted(bounds, key=lambda bound: bound.asked if isinstance(bound, MeasuredBound) else math.inf)
+        in_time = sorted(bounds, key=lambda bound: math.inf if isinstance(bound, NoisyBound) else bound.asked)
         return [(bound.records(beta / (j * (j + 1))), bound) for j, bound in enumerate(in_time, 1)]
 
     def _fraction(self, records: float, beta: float) -> float:
@@ -273,21 +315,42 @@ class ErrorBars:
 
         The bound is monotone in n below `total` and above it, so that its largest value is at one end.
         """
-        slack = self.total_error * _deviations(beta / 2) if self.total_error else 0.0
+        deviations = _laplace_deviations if self.laplace else _deviations
+        slack = self.total_error * deviations(beta / 2) if self.total_error else 0.0
         ends = max(self.counted - slack, 1.0), max(self.counted + slack, 1.0)
         return min(max((records + abs(n - self.total)) / n for n in ends), 2.0)
 
 
 def measured_bounds(
-    answers: Sequence[Sequence[NoisyMarginal]], model: TableModel
+    answers: Sequence[Sequence[NoisyMarginal]],
+    model: TableModel,
+    *,
+    laplace: bool = False,
+    coarsening: Coarsening | None = None,
 ) -> dict[Clique, tuple[MarginalBound, ...]]:
-    """One `MeasuredBound` for each noisy marginal of `answers`, which holds those of each query in turn."""
+    """One bound for each noisy marginal of `answers`, which holds those of each query in turn.
+
+    A coarse cell says nothing of the cells in it: there the real and the model marginal differ by at most all that both
+    hold, which is at most twice what the model holds and the distance of the two in the coarse cell.
+
+    Args:
+        answers: noisy marginals with discrete Gaussian noise.
+        model: the released model.
+        laplace: whether the noise is discrete Laplace noise instead.
+        coarsening: the codes that were counted; None for the model's.
+    """
+    kind = LaplaceMeasuredBound if laplace else MeasuredBound
     marginals = model.marginals({marginal.clique for answer in answers for marginal in answer})
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     for asked, answer in enumerate(answers):
         for marginal in answer:
-            distance = float(np.abs(marginal.counts - marginals[marginal.clique]).sum())
-            bound = MeasuredBound(distance, marginal.scale, marginal.counts.size, asked)
+            modelled, within = marginals[marginal.clique], 0.0
+            if coarsening is not None:
+                parts = coarsening.sums(marginal.clique, np.ones(modelled.shape))
+                modelled = coarsening.sums(marginal.clique, modelled)
+                within = 2 * float(modelled[parts > 1].sum())
+            distance = float(np.abs(marginal.counts - modelled).sum()) + within
+            bound = kind(distance, marginal.scale, marginal.counts.size, asked)
             bounds[marginal.clique] = (*bounds.get(marginal.clique, ()), bound)
     return bounds
 
@@ -298,3 +361,24 @@ def _deviations(beta: float) -> float:
     The discrete Gaussian is sub-Gaussian with its own scale (Canonne, Kamath and Steinke 2020, Corollary 17).
     """
     return math.sqrt(2 * math.log(1 / beta))
+
+
+def _laplace_deviations(beta: float) -> float:
+    """A weighted sum of independent discrete Laplace variables exceeds this many of its standard deviations with
+    probability at most `beta`.
+
+    Of one, of scale b, E exp(t X) = sinh(1 / 2b)^2 / (sinh(1 / 2b + t / 2) sinh(1 / 2b - t / 2)) <= 1 / (1 - b^2 t^2),
+    as for the continuous law, because log(sinh(u) / u) is convex. Of a sum with weights w and v = sum w^2 b^2, half the
+    variance, the product of these is at most 1 / (1 - v t^2), because -log(1 - x) is convex and 0 at 0. Chernoff's
+    bound above r sqrt(v), where t is best, is exp(-(y - 2 - log(y / 2))) with y = 1 + sqrt(1 + r^2).
+    """
+    y = _minus_its_logarithm(math.log(1 / beta) + 2 - math.log(2))
+    return math.sqrt((y * (y - 2)) / 2)
+
+
+def _minus_its_logarithm(value: float) -> float:
+    """The r >= 1 with r - log(r) = `value`, at least 1: from above, as Newton's steps on a convex function are."""
+    r = value + math.log(value) + 1
+    while (step := (r - math.log(r) - value) / (1 - 1 / r)) > 1e-12 * r:
+        r -= step
+    return r

@@ -16,7 +16,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.domain.workload import Workload, require_workload
 from counterfoil.graphical_model import junction_tree
-from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, measured_bounds
+from counterfoil.graphical_model.error_bars import ErrorBars, measured_bounds
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.graphical_model.junction_tree import BYTES_PER_CELL
 from counterfoil.graphical_model.minimax import closest_table, closest_weights, require_enumerable, require_few_tables
@@ -178,10 +178,9 @@ def synthesize_cliques(
                     blurred_counts(measurements, model.total, groups), columns=len(curator.schema.synthesized)
                 ),
             )
-    bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
-    if isinstance(noise, GaussianNoise):  # the concentration of `MeasuredBound` is the Gaussian's
-        bounds = measured_bounds([measurements], model)
-    error_bars = ErrorBars(curator.domain, bounds, model.total, warm_estimator.counted, warm_estimator.total_error)
+    bounds = measured_bounds([measurements], model, laplace=pure)
+    counted, total_error = warm_estimator.counted, warm_estimator.total_error
+    error_bars = ErrorBars(curator.domain, bounds, model.total, counted, total_error, laplace=pure)
     return release(
         curator,
         Fitted(model, error_bars, warm_estimator.outcomes, warnings, by_themselves),

@@ -253,15 +253,16 @@ class Reweighting(Method):
         if errors:
             asking.progress("measuring error bars", 1.0)
             bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
-        elif answers.marginals and not answers.laplace:  # the concentration of `MeasuredBound` is the Gaussian's
-            bounds = measured_bounds([answers.marginals], model)
+        elif answers.marginals:
+            bounds = measured_bounds([answers.marginals], model, laplace=answers.laplace, coarsening=answers.coarsening)
         doubts: tuple[str, ...] = ()
         if density.merged is None:  # else what was measured of columns says it
             public = float(curator.public_row_count()) if curator.row_count_is_public else None
             uniform = parameters["reference"] == Uniform.name
             doubts = column_doubts(curator.schema, answers, model, public, uniform=uniform)
         weak = _weak(curator, density, answers, support, fitted, model, related=_relates(parameters))
-        bars = ErrorBars(curator.domain, bounds, total, answers.counted()[0], total_error)
+        counted, laplace = answers.counted()[0], answers.laplace
+        bars = ErrorBars(curator.domain, bounds, total, counted, total_error, laplace=laplace)
         return release(
             curator,
             Fitted(model, bars, warnings=(*density.warnings, *doubts, *fitted.warnings(), *weak)),

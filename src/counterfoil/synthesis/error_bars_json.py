@@ -6,9 +6,21 @@ from dataclasses import asdict
 from typing import Any
 
 from counterfoil.domain.domain import Clique, Domain
-from counterfoil.graphical_model.error_bars import ErrorBars, MarginalBound, MeasuredBound, NoisyBound, PassedOverBound
+from counterfoil.graphical_model.error_bars import (
+    ErrorBars,
+    LaplaceMeasuredBound,
+    MarginalBound,
+    MeasuredBound,
+    NoisyBound,
+    PassedOverBound,
+)
 
-_BOUNDS = {"measured": MeasuredBound, "told": NoisyBound, "passed_over": PassedOverBound}
+_BOUNDS = {
+    "measured": MeasuredBound,
+    "measured_laplace": LaplaceMeasuredBound,
+    "told": NoisyBound,
+    "passed_over": PassedOverBound,
+}
 _RENAMED = {"noisy_distance": "told", "told": "noisy_distance"}
 """From the fields of a bound to the keys of the file, and back, where they differ."""
 
@@ -20,6 +32,7 @@ def bars_to_json(bars: ErrorBars) -> dict[str, Any]:
         "total": bars.total,
         "counted": bars.counted,
         "total_error": bars.total_error,
+        **({"laplace": True} if bars.laplace else {}),
         "bounds": [
             {"attributes": list(clique), "kind": kinds[type(bound)], **_keyed(bound)}
             for clique, bounds in bars.bounds.items()
@@ -44,4 +57,7 @@ def bars_from_json(document: dict[str, Any], domain: Domain) -> ErrorBars:
         clique = domain.canonical(parameters.pop("attributes"))
         bound: MarginalBound = _BOUNDS[parameters.pop("kind")](**parameters)
         bounds[clique] = (*bounds.get(clique, ()), bound)
-    return ErrorBars(domain, bounds, document["total"], document["counted"], document["total_error"])
+    number, error, laplace = document["counted"], document["total_error"], document.get("laplace", False)
+    if not isinstance(laplace, bool):
+        raise TypeError("`laplace` must be true or false.")
+    return ErrorBars(domain, bounds, document["total"], number, error, laplace)
