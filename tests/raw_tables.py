@@ -79,7 +79,7 @@ OBJECTS = [
     *TEXTS, *INTEGERS, *REALS, *NAIVE, *ZONED, *DAYS, *BYTES, *FLAGS, *DECIMALS,
     *(2**63, -(2**63) - 1, 10**5000, Decimal("NaN"), Decimal("sNaN"), Decimal("1E+999999"), Decimal("Infinity")),
     *(np.int8(1), np.float32(0.1), np.float16(0.1), np.float64(1), np.bool_(True), np.str_("a"), np.longdouble(1)),
-    *(np.datetime64("2020-01-31"), np.datetime64("2020-01-31T12:30", "ns"), np.datetime64("NaT"), np.timedelta64(1)),
+    *(np.datetime64("2020-01-31"), np.datetime64("2020-01-31T12:30", "ns"), np.datetime64("NaT", "s"), np.timedelta64(1, "s")),
     *(pd.NA, pd.NaT, pd.Timestamp("2020-01-31 12:30"), pd.Timestamp("2020-01-31 12:30:00.000000001")),
     *(pd.Timestamp("2020-01-31", tz="Europe/Paris"), datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))),
     *(time(12, 30), time(12, 30, tzinfo=UTC), timedelta(days=1), UUID(int=1), "\ud800", 1j, object(), [1], (1, 2)),

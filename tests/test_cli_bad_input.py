@@ -298,7 +298,7 @@ def test_a_full_disk_is_noticed_before_anything_is_charged(office: Office, monke
     before = office.files()
     ended = office.synth("--ledger", "people.ledger")
     monkeypatch.undo()
-    os.chdir(office.path)
+    monkeypatch.chdir(office.path)
     assert ended.status == 2
     assert "The disk is full" in ended.err
     assert office.files() == before
@@ -320,7 +320,7 @@ def test_a_disk_that_fills_up_later_leaves_nothing_half_written(
     before = office.files()
     ended = office.synth("--ledger", "people.ledger")
     monkeypatch.undo()
-    os.chdir(office.path)
+    monkeypatch.chdir(office.path)
     assert ended.status == 2
     assert "The disk is full" in ended.err
     assert "charges were made" not in ended.err
@@ -338,7 +338,7 @@ def test_standard_output_that_is_full_is_told(office: Office, monkeypatch: pytes
         monkeypatch.setattr(sys, "stdout", full)
         status = run(["ledger", "show", "people.ledger", "--json"])
         monkeypatch.undo()
-        os.chdir(office.path)
+        monkeypatch.chdir(office.path)
         assert status == 2
         assert "The disk is full" in office.capsys.readouterr().err
         with pytest.raises(OSError, match="No space"):

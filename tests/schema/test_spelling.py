@@ -80,12 +80,12 @@ SPELLED: dict[str, list[Any]] = {
     "\ufffd0xefbfbd30786666": ["\ufffd0xff", " \ufffd0xff", "\ufffd0xff".encode()],
 }  # fmt: skip
 MISSING = [
-    *(None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT, np.datetime64("NaT")),
+    *(None, float("nan"), np.float32("nan"), Decimal("NaN"), Decimal("sNaN"), pd.NA, pd.NaT, np.datetime64("NaT", "s")),
     *("", " ", b""),
 ]
 STRANGERS = [
     *([1], (1,), {}, object(), 1j, Fraction(1, 2), timedelta(1), time(1, tzinfo=UTC), pd.Period("2020")),
-    *(np.timedelta64(1), np.datetime64("20000-01-01"), np.datetime64("2020", "ps")),
+    *(np.timedelta64(1, "s"), np.datetime64("20000-01-01"), np.datetime64("2020", "ps")),
 ]
 
 

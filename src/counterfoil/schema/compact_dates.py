@@ -41,8 +41,10 @@ def days_of(numbers: np.ndarray) -> np.ndarray:
     written = numbers[near].astype(np.int64)
     years, months, days = written // 10_000, written // 100 % 100, written % 100
     in_a_year = (months >= 1) & (months <= 12)
-    month = ((years - 1970) * 12 + np.where(in_a_year, months, 1) - 1).astype("datetime64[M]")
-    first, next_one = (one.astype("datetime64[D]").astype(np.int64) for one in (month, month + 1))
+    month = (years - 1970) * 12 + np.where(in_a_year, months, 1) - 1
+    first, next_one = (
+        one.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) for one in (month, month + 1)
+    )
     found = in_a_year & (days >= 1) & (days <= next_one - first)
     result[near[found]] = (first + days - 1)[found]
     return result

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 
 _DIRECTIVE = re.compile(r"%(:z|3f|.)", re.DOTALL)
 _UTC_AT_THE_END = re.compile(r"(?:%(?::z|3f|.)|[^%])*%(?:3f|[fHMSX])Z", re.DOTALL)
 _OF_CLOCKS = frozenset({"H", "I", "p", "M", "S", "f", "3f", "X", "z", ":z", "Z", "%"})
+_WITH_A_YEAR = frozenset("YyGcx")
 _TIMES_OF_DAY = frozenset("HIMScX")
 DAY_OF_TIMES = datetime(1900, 1, 1)
 """The day that Python gives to texts that state none."""
@@ -29,6 +31,13 @@ _ISO = re.compile(
 def directives(text_format: str) -> set[str]:
     """The directives of a format, without their percent signs."""
     return set(_DIRECTIVE.findall(text_format))
+
+
+@cache
+def _lacks_the_year(text_format: str) -> bool:
+    """Whether texts of a format have a day of a month, and no year."""
+    found = directives(text_format)
+    return "d" in found and found.isdisjoint(_WITH_A_YEAR)
 
 
 def dated(text_format: str) -> bool:
@@ -64,6 +73,8 @@ def moment_of(text: str, text_format: str = "", *, zoned: bool = False) -> datet
     """
     if not text_format:
         return datetime.fromisoformat(text)
+    if _lacks_the_year(text_format):  # Python warns of such formats, and may come to refuse them
+        text, text_format = f"{DAY_OF_TIMES.year} {text}", f"%Y {text_format}"
     moment = datetime.strptime(text, of_python(text_format))
     return moment.replace(tzinfo=UTC) if zoned and states_utc(text_format) else moment
 

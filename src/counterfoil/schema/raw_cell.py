@@ -233,9 +233,10 @@ def month_first(codes: np.ndarray, days: np.ndarray) -> np.ndarray:
     read = days[either].astype("int64").astype("datetime64[D]")
     years, months = read.astype("datetime64[Y]"), read.astype("datetime64[M]")
     before = (read - months).astype(np.int64)  # of the month, from 0, which is the number of another month
-    turned = (years.astype("datetime64[M]") + before).astype("datetime64[D]") + months.astype(np.int64) % 12
+    of_january = years.astype("datetime64[M]").astype(np.int64)
+    turned = (of_january + before).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
     result = days.copy()
-    result[either] = turned.astype(np.int64)
+    result[either] = turned + months.astype(np.int64) % 12
     return result
 
 
