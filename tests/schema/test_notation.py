@@ -169,6 +169,7 @@ def test_dates_are_written_as_they_are_read() -> None:
     assert old.written(old.decode(np.array([0]), RNG)).to_pylist() == ["03/04/0033"]
 
 
+@pytest.mark.filterwarnings("ignore:Parsing dates involving a day of month:DeprecationWarning")  # the oracle does
 @pytest.mark.parametrize(
     ("notation", "resolution", "tells_apart"),
     [
