@@ -27,6 +27,8 @@ PYTEST := -m pytest -n 2 --dist worksteal --hypothesis-profile=ci -o tmp_path_re
 LOWEST_LOOPS := NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/loops
 # The lowest versions have wheels for these Pythons alone.
 PYTHON_LOWEST ?= $(shell command -v python3.11 || command -v python3.12 || echo $(PYTHON))
+# Some of the newest versions want a newer Python than the package does; shims of Pythons that are not there do not run.
+PYTHON_NEWEST ?= $(shell for p in python3.14 python3.13 python3.12 $(PYTHON); do $$p -c "" 2> /dev/null && echo $$p && break; done)
 
 .PHONY: demo test collect test-lowest test-newest wheel lint docs clean help
 .DEFAULT_GOAL := help
@@ -61,7 +63,7 @@ test-lowest: .venv-lowest/.installed
 
 # Looks for newer versions each time.
 test-newest:
-	@[ -x .venv-newest/bin/python ] || $(PYTHON) -m venv .venv-newest
+	@[ -x .venv-newest/bin/python ] || $(PYTHON_NEWEST) -m venv .venv-newest
 	@echo "Installing the newest versions into .venv-newest ..."
 	@$(PIP_ENV) .venv-newest/bin/python $(INSTALL) --upgrade --upgrade-strategy eager \
 		--constraint constraints.txt --editable '.[test]'
