@@ -66,11 +66,15 @@ def test_a_placeholder_among_dates_is_named() -> None:
     assert "of the dates of left lie in 1900" in sentence
 
 
-def test_a_heap_at_a_bound_may_be_what_lies_beyond_it() -> None:
-    """Births after a bound that was bought count in its year, and no date that the public knows is in `points` then."""
-    column = Date("born", date(1940, 1, 1), date(1974, 12, 31), resolution="1y")
-    for cell, said in ((column.size - 1, True), (20, False)):
-        counts = np.full(column.size, 200.0)
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_heap_at_a_bound_may_be_what_lies_beyond_it(missing: bool) -> None:
+    """Births after a bound that was bought count in its year, and no date that the public knows is in `points` then.
+
+    Columns of a bought schema may be missing, so that the last code is none of a date.
+    """
+    column = Date("born", date(1940, 1, 1), date(1974, 12, 31), resolution="1y", missing=missing)
+    for cell, said in ((column.n_bins - 1, True), (0, True), (20, False)):
+        counts = np.append(np.full(column.n_bins, 200.0), [200.0] * missing)
         counts[cell] = 2500
         found = counted_warnings(Schema((column,)), [NoisyMarginal(("born",), counts, 10.0)], None, float(counts.sum()))
         (sentence,) = [one for one in found if one.startswith("Many rows share one cell")]
