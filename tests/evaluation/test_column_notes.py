@@ -462,6 +462,36 @@ def test_limits_of_detection_are_told_from_words_for_missing():
     assert all_of_them.remedy(all_of_them.found[0]).startswith("they are limits")
 
 
+def test_an_advised_word_has_the_bounds_that_it_needs():
+    """Of children with `8 und mehr` the bounds were 0 and 7, and the line to paste was refused."""
+    for upper, said in ((7, 'words = { "8 und mehr" = 8 }` with `upper = 8`'), (8, 'words = { "8 und mehr" = 8 }`')):
+        (children,) = checked(Integer("children", 0, upper, missing=True), ["2", "8 und mehr"]).columns
+        assert children.remedy(children.found[0]).endswith(said)
+    (crp,) = checked(Real("crp", 1.0, 100.0, missing=True), ["3.1", "<0.5", ">200"]).columns
+    said = crp.remedy(crp.found[0])
+    assert "` with `lower = 0.2` and `upper = " in said
+    words = {"<0.5": 0.2, ">200": float(said.rsplit(" = ", 1)[1].rstrip("`"))}
+    Real("crp", 0.2, words[">200"], words=tuple(words.items()))  # not refused
+
+
+@pytest.mark.parametrize(
+    ("cells", "count"),
+    [
+        (["1,5", "12,50-", "(1.012,50)", "\u22120,5", "\u2013 3", "7 \u2212"], 5),
+        (["1,5", "(12,50 \u20ac)", "12,50- \u20ac"], 2),
+        (["1,5", "12,-", "(a)", "()", "-", "(", "4-5", "2020-"], 1),
+    ],
+)
+def test_negative_numbers_of_ledgers_are_called_that(cells: list[str], count: int):
+    """They were called no numbers, with the advice to list words that mean missing."""
+    unit = "\u20ac" if any("\u20ac" in cell for cell in cells) else ""
+    column = Real("balance", -9999.0, 9999.0, missing=True, decimal_char=",", unit=unit)
+    (balance,) = checked(column, cells).columns
+    (found,) = balance.found
+    assert found.seen.negatives == count
+    assert "negative numbers as ledgers and statistical offices write them" in balance.remedy(found)
+
+
 def test_words_for_missing_that_many_tables_have_are_called_that():
     """Of a table of numbers 41% of the cells were NA, and a decimal point was advised."""
     (wage,) = checked(Real("wage", 0, 9, missing=True), ["3.1", "NA", "NA"]).columns

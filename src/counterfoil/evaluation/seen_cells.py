@@ -23,11 +23,16 @@ from counterfoil.schema.notation import dated, moment_of
 from counterfoil.schema.placement import PlacedCells, Placement
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.real import Real
-from counterfoil.schema.unit import unit_of
+from counterfoil.schema.unit import bare, unit_of
 from counterfoil.schema.unread_cells import UnreadCells
 from counterfoil.schema.values import has_two_readings, parse_number
 
 _CODE = re.compile(r"\d+[A-Z]{1,2}\d*|[A-Z]{1,2}\d+", re.ASCII)
+_NEGATIVE = re.compile(
+    r"\((?P<inside>[^()]*\d[^()]*)\)|(?P<before>[^()]*\d)\s?[-\u2212\u2013]|[\u2212\u2013]\s?(?P<behind>\d[^()]*)",
+    re.ASCII,
+)
+"""As ledgers write negative numbers, in parentheses or with the sign behind, and printed tables with a longer one."""
 _CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 
@@ -101,6 +106,7 @@ class SeenCells:
                     self._unread.notations[sign] += count
                 elif unit and np.isfinite(parse_number(text, {}, sign, unit)):
                     self._unread.units[unit, sign] += count
+            self._unread.negatives += count * _is_negative(text, column)
             if isinstance(column, Integer) and not unit and _CODE.fullmatch(text):
                 self._unread.codes += count
 
@@ -111,6 +117,14 @@ class SeenCells:
             self._unread.impossible += int(np.array(list(texts.values()))[impossible(list(texts), column)].sum())
         if not column.zone:
             self._unread.offsets += sum(count for text, count in texts.items() if states_offset(text, column.format))
+
+
+def _is_negative(text: str, column: Integer | Real) -> bool:
+    """Whether a text is a negative number of the column, but for how its sign is written."""
+    if (found := _NEGATIVE.fullmatch(bare(text, column.unit))) is None:
+        return False
+    digits = next(group for group in found.groups() if group is not None)
+    return bool(parse_number(digits, {}, column.decimal_char, column.unit) >= 0)
 
 
 def states_offset(text: str, text_format: str = "") -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -165,6 +165,8 @@ class ColumnWords:
             return self._listed_numbers_remedy(seen.notations, of)
         if seen.limits and numbers:
             return self._limit_remedy(seen.limits, seen.unit, of)
+        if seen.negatives and numbers:
+            return self._negative_remedy(seen.negatives, of)
         return self._clock_remedy(seen.clocks, of) if seen.clocks else self._notation(seen=True)
 
     def _offset_remedy(self, count: int, of: int) -> str:
@@ -203,12 +205,31 @@ class ColumnWords:
     def _limit_remedy(self, limits: Counter[str], unit: str, of: int) -> str:
         count = limits.total()
         which = "they" if count == of else f"{count:,} of them"
-        listed = toml_value(advised((text for text, _ in limits.most_common(_MOST_LIMITS)), self.decimal_char, unit))
+        words = advised((text for text, _ in limits.most_common(_MOST_LIMITS)), self.decimal_char, unit)
+        listed = f"`words = {toml_value(words)}`{self._wider(words.values())}"
         limit = (
             f"{which} are limits, as <5 and 90+ are. Without them the mean of the column is another one: state for "
-            f"which number each stands, within the bounds, as in `words = {listed}`"
+            f"which number each stands, within the bounds, as in {listed}"
         )
         return limit if count == of else f"{limit}. For the others, {self._notation(seen=True)}"
+
+    def _wider(self, numbers: Collection[float]) -> str:
+        """Which bounds numbers that are advised need: words that stand for one beyond them are refused."""
+        if not (self.lower and self.upper and numbers):
+            return ""
+        low, high = min(numbers), max(numbers)
+        needed = [f"`lower = {toml_value(low)}`"] if low < float(self.lower) else []
+        needed += [f"`upper = {toml_value(high)}`"] if high > float(self.upper) else []
+        return f" with {' and '.join(needed)}" if needed else ""
+
+    def _negative_remedy(self, count: int, of: int) -> str:
+        which = "they are" if count == of else f"{count:,} of them are"
+        said = (
+            f"{which} negative numbers as ledgers and statistical offices write them, such as 12.50-, (12.50) and "
+            "\u221212.50, and without them the mean of the column is another one: write each with a hyphen before its "
+            "digits (-12.50)"
+        )
+        return said if count == of else f"{said}. For the others, {self._notation(seen=True)}"
 
     def _code_remedy(self, count: int, of: int) -> str:
         which = "they look" if count == of else f"{count:,} of them look"

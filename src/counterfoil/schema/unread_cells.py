@@ -16,6 +16,7 @@ class UnreadCells:
         impossible: dates in the declared notation of days that no calendar has, such as 31/02/2019.
         limits: limits of detection, such as <0.5, and numbers that are cut off, such as 90+, in a column of numbers; by
             how they are written.
+        negatives: negative numbers that are not written with a hyphen before their digits, such as 12.50- and (12.50).
         words: words that many tables have for missing, such as NA.
         codes: texts with a letter or two beside digits, as 2A has, in a column of integers.
         notations: numbers with another `decimal_char`, of categories listed ones, by each that reads some; "" for none.
@@ -27,6 +28,7 @@ class UnreadCells:
     clocks: int = 0
     impossible: int = 0
     limits: Counter[str] = field(default_factory=Counter)
+    negatives: int = 0
     words: int = 0
     codes: int = 0
     notations: Counter[str] = field(default_factory=Counter)
