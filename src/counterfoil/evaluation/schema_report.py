@@ -30,6 +30,7 @@ from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
 from counterfoil.evaluation.pasted_together import pasted_together
 from counterfoil.evaluation.product_notes import ProductCounts
+from counterfoil.evaluation.repeated_names import RepeatedNames
 from counterfoil.evaluation.skip_notes import SkipCounts
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.evaluation.unique_notes import UniqueCounts
@@ -74,6 +75,7 @@ _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     NumberOrderCounts,
     AbsentCounts,
     EmptyRecords,
+    RepeatedNames,
     SkipCounts,
     WhereverNotes,
     UniqueCounts,
