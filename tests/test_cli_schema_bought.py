@@ -922,6 +922,19 @@ def test_numbers_that_storage_keeps_as_texts_are_named(office: Office) -> None:
     assert "stored as texts" not in " ".join(ended.out.split())
 
 
+def test_days_that_storage_keeps_as_texts_are_named(office: Office) -> None:
+    """SQLite has no dates: 84 days were categories, and the rarer ones of another column came back as `other`."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 20, ROWS), unit="D")
+    pd.DataFrame({"seen": days.strftime("%Y-%m-%d"), "arm": rng.choice(["a", "b"], ROWS)}).to_parquet("visits.parquet")
+    ended = office.run("schema", "visits.parquet", "--epsilon", "5", "--out", "visits.toml")
+    assert ended.status == 0, ended.err
+    assert "The categories of seen look like days that are stored as texts." in " ".join(ended.out.split())
+    ended = office.run("schema", "visits.parquet", "--epsilon", "5", "--decimal-char", ".", "--out", "days.toml")
+    assert Schema.from_toml("days.toml")["seen"].kind == "date", "as the sentence advises"
+    assert "stored as texts" not in ended.out
+
+
 def test_dates_whose_range_the_noise_hides_are_named_beneath_the_table(office: Office) -> None:
     """The table said "left out: mostly dates" and nothing else said why, or what to do."""
     days = np.random.default_rng(0).integers(0, 30000, ROWS)

@@ -23,7 +23,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.toml_text import toml_key
-from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
+from counterfoil.schema.written_numbers import are_stored_as_texts, are_stored_dates, are_written_numbers
 
 _MOST_NAMED = 4
 _THE_SCHEMA = "the schema"
@@ -233,6 +233,11 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
             f"The categories of {', '.join(stored)} look like numbers that are stored as texts. They have no order and "
             f"no mean so, and rare ones count as `other`: where they are numbers, state kind and bounds in {out}, or "
             f'buy them with {sign} ".".'
+        )
+    if dated := [name for name in others if are_stored_dates(listed[name].labels[: len(listed[name].values)])]:
+        yield (
+            f"The categories of {', '.join(dated)} look like days that are stored as texts. They have no order so, and "
+            f'rare ones count as `other`: state kind and bounds in {out}, or buy them as dates with {sign} ".".'
         )
     if lumped := [one for one in made.discovered.columns if one.lumps and one.name not in listed]:
         texts = max(map(as_texts, lumped), key=len)

@@ -1,4 +1,4 @@
-"""Texts that are numbers in a notation that is not read: decimal commas, separators of thousands, signs of units."""
+"""Texts that are numbers or days and were not read as such: decimal commas, units, and what a storage keeps as text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _MOST = 0.9
 """Of the texts; a word for what is unknown may stand beside them."""
 _WRITTEN = re.compile(r"[<>≤≥]?=?\s*[+-]?\d{1,3}([.' \u00a0\u2019]?\d{3})*(,\d+|\.\d+)?\s?(%|‰|€|\$|£)?")
 
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2}|\d{1,2}([./-])\d{1,2}\2\d{4})([T ]\d{1,2}:\d{2}.*)?$", re.ASCII)
+
 _FRACTION = re.compile(r"[<>≤≥]?=?\s*[+-]?\d*\.\d+")
 
 
@@ -29,6 +31,12 @@ def are_written_numbers(texts: Sequence[str]) -> bool:
 def are_stored_as_texts(texts: Sequence[str]) -> bool:
     """Whether nearly all of some texts are numbers as they are read, some below a limit, with a fraction: no codes."""
     found = sum(_FRACTION.fullmatch(text) is not None for text in texts)
+    return found >= max(_FEWEST, _MOST * len(texts))
+
+
+def are_stored_dates(texts: Sequence[str]) -> bool:
+    """Whether nearly all of some texts are days, or moments, with years of four digits."""
+    found = sum(_DAY.match(text) is not None for text in texts)
     return found >= max(_FEWEST, _MOST * len(texts))
 
 
