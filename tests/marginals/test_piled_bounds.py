@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
@@ -14,13 +15,13 @@ from counterfoil.graphical_model.smoothing import Smoothed
 from counterfoil.marginals.one_way import counted_warnings
 from counterfoil.marginals.piled_bounds import piled_bounds
 from counterfoil.marginals.unreliable import NumberColumn
-from counterfoil.schema import Integer, Real, Schema
+from counterfoil.schema import Date, Integer, Real, Schema
 from counterfoil.schema.bought import Bought
 
 BOUGHT = Bought(0.1, 1e-9, "add_or_remove_one", "0" * 64)
 
 
-def said_of(column: Integer | Real, counts: np.ndarray, *, bought: bool = True, scale: float = 5.0) -> list[str]:
+def said_of(column: Integer | Real | Date, counts: np.ndarray, *, bought: bool = True, scale: float = 5.0) -> list[str]:
     schema = Schema((column,))
     schema = replace(schema, bought=BOUGHT) if bought else schema
     marginal = NoisyMarginal((column.name,), np.append(counts, np.zeros(column.size - len(counts))), scale)
@@ -52,6 +53,20 @@ def test_a_pile_at_a_bought_upper_bound_is_said_with_its_part_of_the_variance(co
     assert said_of(column, counts, scale=60.0) == [], "noise hides it"
     cut_off = replace(column, words=(("79+", 79),))
     assert said_of(cut_off, counts) == [], "the word says that numbers end there"
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_piles_at_both_bounds_of_dates_are_said(missing: bool):
+    """Of births 11% lay after the last year that a purchase had seen, and nothing said that they were moved there."""
+    column = Date("born", date(1931, 1, 1), date(1979, 12, 31), resolution="1y", missing=missing)
+    counts = np.full(column.n_bins, 200.0)
+    assert said_of(column, counts) == [], "no pile"
+    counts[-1] += 1100
+    (sentence,) = said_of(column, counts)
+    assert re.search(r"born \(12% at or beside 1979-12-31, \d\d% of the variance\)", sentence)
+    assert said_of(column, counts, bought=False) == []
+    (sentence,) = said_of(column, counts[::-1])
+    assert "at or beside 1931-01-01" in sentence
 
 
 def test_below_zero_a_lower_bound_is_judged_too():

@@ -15,6 +15,7 @@ from counterfoil.schema import Schema
 from counterfoil.schema.bought import Bought
 from counterfoil.schema.clamping import clamping_of
 from counterfoil.schema.column import Column
+from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
@@ -35,7 +36,7 @@ def piled_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
 
     Args:
         schema: of the columns.
-        columns: those of numbers.
+        columns: those of numbers and of dates.
     """
     if schema.bought is None:
         return []
@@ -66,20 +67,25 @@ def _at_zero(schema: Schema, columns: Sequence[NumberColumn], bought: Bought) ->
 
 
 def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
-    """Of upper bounds, and of lower ones below 0; those for which a word stands, as 90+ for 90, say so themselves."""
+    """Of upper bounds, of lower ones below 0, and of both of dates, which have no 0 to begin at.
+
+    Bounds for which a word stands, as 90+ for 90, say so themselves.
+    """
     found = []
     for one in columns:
         column = schema[one.marginal.clique[0]]
-        clamping = clamping_of(column) if isinstance(column, (Integer, Real)) else None
+        clamping = clamping_of(column) if isinstance(column, (Integer, Real, Instant)) else None
         if clamping is None or len(one.centers) < _FEWEST:
             continue
-        ends = ((1, clamping.upper, clamping.numbers[1]), (0, clamping.lower, min(clamping.numbers[0], 0.0)))
+        lowest, highest = clamping.numbers
+        ends = ((1, clamping.upper, highest), (0, clamping.lower, min(lowest, 0.0)))
+        dated = isinstance(column, Instant)
         found += [
             f"{column.name} ({share:.2g}% at {beside}{bound}, {100 * part:.0f}% of the variance)"
             for end, bound, number in ends
-            for share, part, cells in [_pile(one, column, clamping.codes[end], number)]
-            for beside in ["or beside " if cells > 1 else ""]
-            if number and number not in _worded(column) and part >= _MUCH
+            for share, part, cells in [_pile(one, column, clamping.codes[end], None if dated else number)]
+            for beside in ["or beside " if cells > 1 or dated else ""]
+            if (dated or (number and number not in _worded(column))) and part >= _MUCH
         ]
     if not found:
         return []
@@ -95,9 +101,11 @@ def _worded(column: Column) -> set[float]:
     return {number for _, number in column.words} if isinstance(column, (Integer, Real)) else set()
 
 
-def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[float, float, int]:
+def _pile(one: NumberColumn, column: Column, code: int, bound: float | None) -> tuple[float, float, int]:
     """The percentage of the rows in the cell of a bound, their part of the variance, and in how many cells they are;
     0 where they are no pile.
+
+    Of dates the middle of the cell stands for the bound, which is None: it may be a day, or the last one of a year.
 
     It must stand out by itself, or with the few cells beside it that the noise does not tell from it: cells that were
     counted together have far more noise each than their marginal says.
@@ -115,7 +123,8 @@ def _pile(one: NumberColumn, column: Column, code: int, bound: float) -> tuple[f
     if not before or at / widths[together].sum() < _PILE * float((counts[before] / widths[before]).mean()):
         return 0.0, 0.0, 0
     numbers = one.centers.copy()
-    numbers[code] = bound
+    if bound is not None:
+        numbers[code] = bound
     counted = counts.copy()
     counted[together] = at / len(together)  # smoothing may have taken it for noise: then it would be more than all
     squares = (numbers - float(counted @ numbers) / float(counted.sum())) ** 2
