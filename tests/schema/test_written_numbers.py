@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_numbers
+from counterfoil.schema.written_numbers import are_stored_as_texts, are_stored_dates, are_written_numbers
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ from counterfoil.schema.written_numbers import are_stored_as_texts, are_written_
         ["75.0 kg", "49.6 kg", "1.204,5 kg"],
         ["$1,234.50", "$ 12", "$3.20"],
         ["12.8 g/dL", "9.7 g/dL", "13 g/dL"],
+        ["\u22120,5", "\u22121,8", "0,6"],
+        ["\u22120.5", "\u22121.8", "\u221212"],
     ],
 )
 def test_numbers_with_commas_separators_and_signs(texts):
@@ -39,6 +41,7 @@ def test_numbers_with_commas_separators_and_signs(texts):
         ["m1", "m2", "m3"],
         ["12 A", "13 A", "14 A"],
         ["1 child", "2 children", "3 or more"],
+        ["1. Quartal", "2. Quartal", "3. Quartal", "4. Quartal"],
     ],
 )
 def test_other_texts_and_numbers_that_are_read(texts):
@@ -51,3 +54,11 @@ def test_numbers_that_are_stored_as_texts() -> None:
     assert not are_stored_as_texts(["1", "2", "30", "4"]), "codes have no fractions"
     assert not are_stored_as_texts(["I10.0", "E11.9", "J44.1"])
     assert not are_stored_as_texts(["0.5", "low", "high", "1.5", "2.5"])
+
+
+def test_days_that_are_stored_as_texts() -> None:
+    """As SQLite keeps them."""
+    assert are_stored_dates(["2024-01-31", "2024-02-01", "2024-02-02 12:30:00", "1.2.2024", "01/31/2024"])
+    assert not are_stored_dates(["2024", "2025", "2026"])
+    assert not are_stored_dates(["2024-01-31", "2024-02-01"]), "two may be the two waves of a survey"
+    assert not are_stored_dates(["2024-1", "1.2-2024", "2024-01-31x", "31.01.24"])

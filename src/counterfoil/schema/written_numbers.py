@@ -15,7 +15,7 @@ _FEWEST = 3
 """Of fewer texts, such as 1,2 for the answers 1 and 2, nothing is said."""
 _MOST = 0.9
 """Of the texts; a word for what is unknown may stand beside them."""
-_WRITTEN = re.compile(r"[<>≤≥]?=?\s*[+-]?\d{1,3}([.' \u00a0\u2019]?\d{3})*(,\d+|\.\d+)?\s?(%|‰|€|\$|£)?")
+_WRITTEN = re.compile(r"[<>≤≥]?=?\s*[+\u2212-]?\d{1,3}([.' \u00a0\u2019]?\d{3})*(,\d+|\.\d+)?\s?(%|‰|€|\$|£)?")
 
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2}|\d{1,2}([./-])\d{1,2}\2\d{4})([T ]\d{1,2}:\d{2}.*)?$", re.ASCII)
 
@@ -47,9 +47,13 @@ def _with_a_unit(texts: Sequence[str]) -> int:
 
 
 def _apart(text: str) -> str:
-    """What stands behind a number and a space, if it can be a unit; one letter is the end of a code more often."""
-    unit = text.partition(" ")[2].strip()
-    return unit if len(unit) > 1 and is_unit(unit) else ""
+    """What stands behind a number and a space, if it can be a unit; one letter is the end of a code more often.
+
+    A number with a point and nothing behind it is an ordinal in many languages, as in "1. Quartal".
+    """
+    number, _, unit = text.partition(" ")
+    unit = unit.strip()
+    return unit if len(unit) > 1 and is_unit(unit) and not number.endswith(".") else ""
 
 
 def _is_number(text: str, unit: str) -> bool:
