@@ -121,3 +121,28 @@ def test_tests_and_moments_name_the_bounds_of_their_columns():
     )
     many = Schema(tuple(Integer(f"x{i}", 0, 1) for i in range(14)))
     assert bounds_sentences(many, many.domain.attributes)[0].endswith("x11 0 to 1 and 2 more columns")
+
+
+WORDED = Schema(
+    (
+        Integer("age", 0, 95, words=(("85+", 90), ("85 and over", 90))),
+        Real("crp", 0.0, 50.0, bins=5, words=(("<0.5", 0.2),)),
+        Boolean("sick"),
+    )
+)
+IN_AGE = (
+    "In age words count as a number: 85+ as 90, 85 and over as 90. Where the numbers lie that such a word stands for "
+    "is not known, and the interval does not allow for it."
+)
+
+
+def test_a_number_for_which_words_stand_is_said_to_be_one():
+    """Nobody is known to be above 90, and whoever is has been counted as 90: the interval of that share is near 0."""
+    counts = np.full(WORDED.domain.shape(("age", "sick")), 100)
+    release = evidence_of(WORDED, [RecordedMarginal(("age", "sick"), counts, {}, GAUSSIAN, 1.0, 1)], records=19_200)
+    for found in (proportion(release, "age > 90"), mean(release, "age"), proportion(release, "sick == true", by="age")):
+        assert all(IN_AGE in one.basis and one.basis[-1] == POPULATION for one in found)
+    assert not any("words" in line for one in proportion(release, "sick == true") for line in one.basis)
+    said = "Words count as a number: 85+ as 90, 85 and over as 90 of age."
+    assert said in chi2(release, "age", "sick").basis
+    assert bounds_sentences(WORDED, ["crp"])[1:] == ("words count as a number: <0.5 as 0.2 of crp",)

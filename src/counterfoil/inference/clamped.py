@@ -1,4 +1,4 @@
-"""That values beyond the bounds count as the bound, said of the columns that a question is about."""
+"""That values beyond the bounds count as the bound, and words as a number, said of the columns of a question."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from counterfoil.listing import first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.clamping import Clamping, bound_text, clamping_of
 from counterfoil.schema.column import Column
+from counterfoil.schema.number import NumberColumn
 
 _MOST = 12
 
@@ -24,7 +25,7 @@ def with_clamping(
     averaged: str = "",
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[Finding]:
-    """The findings, which say among what they rest on how the values of `columns` are clamped.
+    """The findings, which say among what they rest on how the values of `columns` are clamped, and what words count as.
 
     Args:
         found: the findings.
@@ -34,22 +35,26 @@ def with_clamping(
         within: bounds of its own that the question has for that one, in its unit.
     """
     said = [_averaged(schema[name], within) if name == averaged else _compared(schema[name]) for name in columns]
-    said = [sentence for sentence in said if sentence]
+    said = [sentence for sentence in (*said, *(_of_words(schema[name]) for name in columns)) if sentence]
     return [replace(one, basis=before_population(one.basis, said)) for one in found]
 
 
 def bounds_sentences(schema: Schema, columns: Iterable[str]) -> tuple[str, ...]:
-    """A sentence on all bounded columns of a question about several, such as their moments; none where there are none.
+    """A sentence on all bounded columns of a question about several, such as their moments, and one on those with
+    words; none where there are none.
 
     Args:
         schema: the public facts.
         columns: those that the question is about.
     """
+    columns = tuple(columns)
     clamped = [(name, clamping) for name in columns if (clamping := clamping_of(schema[name])) is not None]
     if not clamped:
         return ()
     named = [f"{name} {clamping.lower} to {clamping.upper}" for name, clamping in clamped]
-    return (f"values beyond the declared bounds count as the bound: {first_few(named, _MOST, of='columns')}",)
+    bounds = f"values beyond the declared bounds count as the bound: {first_few(named, _MOST, of='columns')}"
+    words = [f"{listed} of {name}" for name in columns if (listed := _words_counted(schema[name]))]
+    return (bounds, f"words count as a number: {first_few(words, _MOST, of='columns')}") if words else (bounds,)
 
 
 def _averaged(column: Column, within: tuple[float, float]) -> str:
@@ -75,3 +80,18 @@ def _compared(column: Column) -> str:
 def _counted(column: Column, clamping: Clamping) -> str:
     low, high = clamping.lower, clamping.upper
     return f"Values of {column.name} below {low} count as {low} and those above {high} as {high}"
+
+
+def _of_words(column: Column) -> str:
+    """That a word such as 90+ was counted as one number, which no interval allows for; empty without words."""
+    listed = _words_counted(column)
+    return listed and (
+        f"In {column.name} words count as a number: {listed}. Where the numbers lie that such a word stands for is not "
+        "known, and the interval does not allow for it."
+    )
+
+
+def _words_counted(column: Column) -> str:
+    """The words of a column of numbers, each with what it counts as; empty without any."""
+    words = column.number_words if isinstance(column, NumberColumn) else ()
+    return first_few([f"{word} as {number:.12g}" for word, number in words], _MOST, of="words")
