@@ -417,13 +417,28 @@ def test_a_kill_while_a_frame_is_written_leaves_those_before(tmp_path: Path, siz
     again.close()
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 2048, b"sex,age\nfemale,3\n", b"CFanswer" + b"\xff" * 100])
+LONG = b"\0" * 2**17
+DAMAGED = b"\0" * 512 + b"CFanswer" + b"\0" * 1000
+
+
+@pytest.mark.parametrize("content", [b"sex,age\nfemale,3\n", b"CFanswer" + b"\xff" * 100, LONG, DAMAGED])
 def test_another_file_is_no_file_of_answers_and_is_not_deleted(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     for use in (lambda: AnswerLog.reopen(path, FACTS), lambda: discard(path)):
         with pytest.raises(ValueError, match="must be a file of answers"):
             use()
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("written", [b"", b"\0" * 2048, b"\0" * 48 + b'\x90\1\0\0{"format": "counterfoil.ans'])
+def test_a_run_that_is_killed_as_it_makes_the_file_leaves_nothing_that_was_paid(path: Path, written: bytes) -> None:
+    """Neither `--resume` nor a new run took such a file, and `--discard-answers` refused to delete it."""
+    path.write_bytes(written)
+    with pytest.raises(ValueError, match=r"nothing was paid for.*Delete it"):
+        AnswerLog.reopen(path, FACTS)
+    assert path.exists()
+    discard(path)
+    AnswerLog.create(path, FACTS).close()
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "{}", '{"format": 3}', "nonsense", f'{{"format": "{FORMAT}"}}'])

@@ -18,6 +18,12 @@ from pathlib import Path
 _MARK = b"CFanswer"
 _SECTOR = 512
 _HEAD = len(_MARK) + 8 + 32
+_BEGUN = 2**16
+"""Bytes that a file has at most whose first frame was not complete."""
+
+
+class NothingKept(ValueError):
+    """A run was killed after it had made the file, and before its first frame was complete, which precedes a charge."""
 
 
 class AnswerFile:
@@ -53,6 +59,7 @@ class AnswerFile:
         """The file at `path` with the frames that it holds.
 
         Raises:
+            NothingKept: when a run was killed as it made it.
             ValueError: when it is no such file, was changed or damaged, or another process holds it.
             OSError: when it can't be read and written.
         """
@@ -128,9 +135,18 @@ class AnswerFile:
             if _digest(self._last, body) != head[-32:]:
                 self._refuse()
             self._took(body, head[-32:])
+        if not self.bodies and self._is_begun(size):
+            raise NothingKept(
+                f"{self.path} was begun by a run that ended before it asked anything: nothing was paid for, and nothing "
+                "is lost. Delete it, by hand or with --discard-answers, and begin again."
+            )
         if not self.bodies:
             self._refuse()
         os.ftruncate(self._handle, self._end)  # what a killed run wrote of a body must not be met as a head later
+
+    def _is_begun(self, size: int) -> bool:
+        """Whether no frame was ever complete in it: a first one that was damaged may have others behind it."""
+        return size <= _BEGUN and _MARK not in _read(self._handle, size, 0)
 
     def _refuse(self) -> None:
         raise ValueError(

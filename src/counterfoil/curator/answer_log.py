@@ -45,7 +45,7 @@ import numpy as np
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.charge import Charge
-from counterfoil.curator.answer_file import AnswerFile
+from counterfoil.curator.answer_file import AnswerFile, NothingKept
 from counterfoil.ledger.errors import BudgetExceeded
 from counterfoil.noise.randomness import SystemRandomness
 from counterfoil.noise.sampler import USUAL, Precision, precision_for
@@ -375,7 +375,10 @@ def discard(path: Path) -> None:
         OSError: when it can't be deleted.
     """
     if path.exists():
-        AnswerFile.reopen(path).remove()
+        try:
+            AnswerFile.reopen(path).remove()
+        except NothingKept:
+            path.unlink(missing_ok=True)
 
 
 def require_none(path: Path) -> None:
