@@ -137,8 +137,8 @@ class AnswerFile:
             self._took(body, head[-32:])
         if not self.bodies and self._is_begun(size):
             raise NothingKept(
-                f"{self.path} was begun by a run that ended before it asked anything: nothing was paid for, and nothing "
-                "is lost. Delete it, by hand or with --discard-answers, and begin again."
+                f"{self.path} was begun by a run that ended before it asked anything: nothing was paid for, and "
+                "nothing is lost. Delete it, by hand or with --discard-answers, and begin again."
             )
         if not self.bodies:
             self._refuse()
