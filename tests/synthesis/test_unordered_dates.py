@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -64,3 +64,26 @@ def test_which_order_is_rarer_is_not_told_by_a_few_rows(reversed_of_100: int, ru
     assert f"{later} before {earlier} in {share}.0% of the rows" in line
     assert f'such as require = "{rule}"' in line
     assert f'between = ["{earlier}", "{later}"]` in place of {later}' in line
+
+
+CLOCKS = "".join(
+    f'[columns.{name}]\nkind = "datetime"\nformat = "%H:%M"\nlower = 1900-01-01T00:00:00\n'
+    'upper = 1900-01-01T23:59:59\nresolution = "15min"\n'
+    for name in ("arrived", "seen")
+)
+
+
+def test_a_rule_alone_is_advised_for_times_of_day() -> None:
+    """What lies between them may lead beyond midnight: a schema that counts it is refused."""
+    times = pa.array([datetime(1900, 1, 1, 8), datetime(1900, 1, 1, 9)], pa.timestamp("us"))
+    table = pa.table({"arrived": times, "seen": times[::-1]})
+    (line,) = unordered_dates(TriedRows(Schema.from_toml(CLOCKS), table, np.ones(2, dtype=bool)))
+    assert 'require = "arrived <= seen"' in line
+    assert "between" not in line
+    counted = CLOCKS.replace(
+        CLOCKS[CLOCKS.index("[columns.seen]") :],
+        '[columns.wait]\nkind = "integer"\nbetween = ["arrived", "seen"]\nlower = 0\nupper = 7200\n'
+        '[[derived]]\nname = "seen"\nkind = "datetime"\nformat = "%H:%M"\nexpression = "arrived + wait"\n',
+    )
+    with pytest.raises(ValueError, match="must tell all values apart"):
+        Schema.from_toml(counted)

@@ -39,8 +39,12 @@ def order_rule(schema: Schema, first: str, last: str) -> str:
 
 
 def length_kept(schema: Schema, first: str, last: str) -> str:
-    """Words for the other remedy, which keeps how much lies between the two; empty where they can't be subtracted."""
-    if schema[first].comparable != schema[last].comparable:
+    """Words for the other remedy, which keeps how much lies between the two; empty where they can't be subtracted.
+
+    A time of day and a length may make one of the next day, which no text of a time of day can say.
+    """
+    ends = schema[first], schema[last]
+    if ends[0].comparable != ends[1].comparable or any(isinstance(end, Instant) and end.is_clock for end in ends):
         return ""
     between = f"`between = {toml_value([first, last])}` in place of {last}"
     return f", or, where lengths matter or are mostly short beside the time that the dates span, count {between}"
