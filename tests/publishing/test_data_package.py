@@ -234,6 +234,15 @@ def test_a_parquet_table_has_types_of_its_own(tmp_path: Path) -> None:
     assert day["constraints"] == {"minimum": "2024-01-01", "maximum": "2024-12-31"}
 
 
+def test_a_typed_file_says_that_its_moments_are_times_of_day(tmp_path: Path) -> None:
+    """A reader of the file alone met people who arrived in 1900."""
+    day = datetime(1900, 1, 1), datetime(1900, 1, 1, 23, 59, 59)
+    schema = Schema((Datetime("arrived", *day, "15min", format="%H:%M"), Datetime("at", *day, "1h")))
+    for name, said in (("synthetic.parquet", ["Times of day, as moments of 1900-01-01.", None]), ("t.csv", [None] * 2)):
+        fields = package(schema, drawn(schema), tmp_path, name)["resources"][0]["schema"]["fields"]
+        assert [field.get("description") for field in fields] == said
+
+
 def test_hostile_names_stay_names(tmp_path: Path) -> None:
     name = '<script>alert("1")</script>\u202e\x1b[31m' + "x" * 5000
     schema = Schema((Categorical(name, ("=cmd()", "a|b", "line\nbreak")), Integer("n", 0, 3)))

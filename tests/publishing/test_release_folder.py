@@ -220,6 +220,18 @@ def test_the_readme_says_where_codes_have_no_zeros(office: Office) -> None:
         assert said in readme
 
 
+def test_the_readme_says_that_typed_rows_have_times_of_day_as_moments(office: Office) -> None:
+    lines = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text("\n".join([f"{lines[0]},arrived", *(f"{line},14:35" for line in lines[1:])]) + "\n")
+    times = '[columns.arrived]\nkind = "datetime"\nformat = "%H:%M"\nresolution = "1h"\n'
+    bounds = "lower = 1900-01-01T00:00:00\nupper = 1900-01-01T23:59:59\n"
+    Path("people.toml").write_text(f"{Path('people.toml').read_text()}{times}{bounds}")
+    for form in ("parquet", "csv"):
+        assert office.synth("--out", f"{form}/", "--format", form, method="mst").status == 0
+        readme = " ".join(Path(f"{form}/README.md").read_text().split())
+        assert ("times of day stand here as moments of 1900-01-01: arrived" in readme) is (form == "parquet")
+
+
 def test_points_are_written_too(office: Office) -> None:
     Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))
     Path("places.toml").write_text(POINTS)

@@ -28,7 +28,7 @@ from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.integer import Integer
-from counterfoil.schema.notation import of_python
+from counterfoil.schema.notation import DAY_OF_TIMES, of_python
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.real import Real
@@ -326,7 +326,9 @@ def _instant(column: Instant, notation: Notation) -> dict[str, Any]:
     day = isinstance(column, Date)
     kind = "date" if day else "datetime"
     if notation.typed:
-        return {"type": kind, "constraints": {"minimum": column.lower.isoformat(), "maximum": column.upper.isoformat()}}
+        said = {"description": f"Times of day, as moments of {DAY_OF_TIMES:%Y-%m-%d}."} if column.is_clock else {}
+        bounds = {"minimum": column.lower.isoformat(), "maximum": column.upper.isoformat()}
+        return {"type": kind, **said, "constraints": bounds}
     text_format = of_python(column.format) or ("" if day else _ISO_DATETIME + ("%z" if column.zone else ""))
     ends = array_of([column.lower, column.upper], column.arrow_type) if not column.zone else None
     bounds = {} if ends is None else dict(zip(("minimum", "maximum"), column.written(ends).to_pylist(), strict=True))

@@ -20,7 +20,9 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.identifier import Identifier
+from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.notation import DAY_OF_TIMES
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.number_words import first_words
 from counterfoil.synthesis.csv_writing import delimiter_of
@@ -142,7 +144,8 @@ def _what(contents: Contents, name: str) -> str:
         return _WHAT.get(name, "a part of the release")
     if not name.endswith(".csv"):
         zeros = _zeros(contents, "They stand here as numbers, without them")
-        return f"the synthetic rows{_words(contents)}{zeros}{_number_words(contents, 'as the number')}"
+        numbers = _number_words(contents, "as the number")
+        return f"the synthetic rows{_words(contents)}{zeros}{numbers}{_times_of_day(contents)}"
     comma = delimiter_of(contents.schema.columns) == ";"
     encoding = contents.schema.encoding.replace("utf-", "UTF-")
     signs, also = ("semicolons", _COMMAS) if comma else ("commas", "")
@@ -171,6 +174,15 @@ def _number_words(contents: Contents, how: str) -> str:
     if not found:
         return ""
     return f"; words stand for numbers in the real table, and here {how}: {first_few(found, _MOST_LOST)}"
+
+
+def _times_of_day(contents: Contents) -> str:
+    """That typed storages hold them as moments of a day that means nothing; empty where there are none."""
+    clocks = [column for column in contents.schema.columns if isinstance(column, Instant) and column.is_clock]
+    if not clocks:
+        return ""
+    named = first_few([plain(one.name, most=40) for one in clocks], _MOST_LOST)
+    return f"; times of day stand here as moments of {DAY_OF_TIMES:%Y-%m-%d}: {named}"
 
 
 def _words(contents: Contents) -> str:
