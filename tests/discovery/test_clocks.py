@@ -48,6 +48,14 @@ def test_they_are_moments_of_one_day_and_come_back_as_times(kind: str, tmp_path:
     assert abs(drawn.mean() - seconds().mean()) < 900
 
 
+def test_a_frequent_time_with_a_fraction_is_one_where_the_storage_has_a_type_for_times() -> None:
+    """23:59:59.999, for the end of a day, was a word for a missing cell."""
+    cells = [time(23, 59, 59, 999_000) if row % 20 == 0 else one for row, one in enumerate(moments())]
+    table = pa.table({"seen": pa.array(cells, pa.time64("us")), "arm": [row % 2 for row in range(ROWS)]})
+    schema, _ = buy_schema(table, **BUDGET)
+    assert (schema["seen"].kind, schema["seen"].missing_values) == ("datetime", ())
+
+
 @pytest.mark.parametrize(
     ("notation", "spelled"), [("%H:%M", "{:%H:%M}"), ("%I:%M %p", "{:%I:%M %p}"), ("%H:%M:%S", "{:%H:%M:%S}")]
 )

@@ -49,10 +49,11 @@ def text_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.D
     listed = dict(pairs)
     covered, error = coverage(column, sum(listed.values()), len(listed))
     share = f"{percent(covered)} ({coverage_range(column, covered, error)})"
-    clock = column.clock or (_OF_STORAGE if storage is not None and pa.types.is_time(storage) else "")
+    typed = storage is not None and pa.types.is_time(storage)
+    clock = column.clock or (_OF_STORAGE if typed else "")
     various = covered < _CLOCKS_COVERED or len(listed) > _MOST_CLOCKS
     if clock and various and given.keys() <= _OF_MISSING:
-        return clock_facts(column, clock, given)
+        return clock_facts(column, clock, given, typed=typed)
     if not listed or covered < LEAST_COVERAGE:
         frequent = "one frequent text covers" if len(listed) == 1 else f"{len(listed):,} frequent texts cover"
         seen = f"its {frequent} about {share} of the cells" if listed else _NO_TEXT

@@ -38,17 +38,18 @@ def datetime_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: 
     return _instant(column, given, storage, bounds, float(_MICROSECONDS))
 
 
-def clock_facts(column: DiscoveredColumn, clock: str, given: Mapping[str, Any]) -> BoughtColumn:
+def clock_facts(column: DiscoveredColumn, clock: str, given: Mapping[str, Any], *, typed: bool = False) -> BoughtColumn:
     """Of a column of texts that are times of day, which all lie within one day: no bounds had to be bought.
 
     Args:
         column: the answers.
         clock: how they are written.
         given: facts that stand already.
+        typed: whether the storage has a type for them: each cell is one then, also with a fraction of a second.
     """
-    share, error = column.clock_read
+    share, error = (0.0, 0.0) if typed else column.clock_read
     read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing are times of day"
-    others = tuple((text, count) for text, count in column.categories if not clock_format(text))
+    others = tuple((text, count) for text, count in column.categories if not (typed or clock_format(text)))
     facts: Facts = {
         "kind": ("datetime", f"bought: {read}; others are read as missing" if share else "the type in storage"),
         "format": (clock, "bought: how most of them read" if column.clock else "the type in storage"),
