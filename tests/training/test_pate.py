@@ -275,6 +275,18 @@ def test_the_sensitive_table_by_another_name_is_no_public_one(tmp_path, monkeypa
     require_other_rows(source, f"{public}2")
 
 
+def test_a_table_that_a_ledger_protects_is_no_public_one(tmp_path):
+    """A student learns from public rows as they are, without noise."""
+    people, patients = tmp_path / "people.csv", tmp_path / "patients.csv"
+    people.write_text("x\n1\n")
+    patients.write_text("x\n1\n")
+    require_other_rows(people, patients)
+    Ledger.create(tmp_path / "patients.ledger", source=patients, total=(1.0, 1e-6)).close()
+    with pytest.raises(ValueError, match=r"the sensitive table that .*patients\.ledger protects"):
+        require_other_rows(people, patients)
+    require_other_rows(patients, people)
+
+
 def test_public_rows_must_be_there():
     with pytest.raises(ValueError, match="`public` must have rows"):
         PATEClassifier(seed=1).fit(SENSITIVE, SCHEMA, public=PUBLIC[:0], **FIT)

@@ -28,6 +28,16 @@ def require_no_source(table: str | os.PathLike[str]) -> None:
             )
 
 
+def ledger_over(table: str | os.PathLike[str]) -> Path | None:
+    """The ledger beside a table or in the current folder that protects it, by its place; None where none is seen."""
+    found = SourceIdentity.of(os.fspath(table))
+    for path in sorted(_ledgers({_folder(found), Path.cwd()})):
+        served = _source_of(path)
+        if served is not None and served.is_the_same_as(found):
+            return path
+    return None
+
+
 def _folder(identity: SourceIdentity) -> Path:
     return Path(identity.location.rpartition("::")[0] or identity.location).parent
 

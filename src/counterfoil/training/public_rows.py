@@ -16,6 +16,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import SourceIdentity
+from counterfoil.planning.ledgers_beside import ledger_over
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import followed
@@ -80,13 +81,20 @@ def advising(remedy: str) -> Iterator[None]:
 def require_other_rows(source: Any, public: Any) -> None:
     """Refuses the sensitive table as public rows, which is a mistake: a model would learn from them without noise.
 
+    So is any other table that a ledger protects, where the ledger can be seen.
+
     Raises:
-        ValueError: where both are the same object, or lead to the same table.
+        ValueError: where both are the same object, or lead to the same table, or a ledger is for the public rows.
     """
     if source is public or _lead_to_one_table(source, public):
         raise ValueError(
             "`public` must be rows that need no protection. Found the sensitive table itself: give other rows, or "
             "synthetic ones."
+        )
+    if isinstance(public, (str, os.PathLike)) and (ledger := ledger_over(public)) is not None:
+        raise ValueError(
+            f"`public` must be rows that need no protection. Found the sensitive table that {ledger} protects: give "
+            "other rows, or synthetic ones."
         )
 
 
