@@ -16,7 +16,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.ledger.ledger import SourceIdentity
-from counterfoil.planning.ledgers_beside import ledger_over
+from counterfoil.ledger.protecting import ledger_over
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_match import followed
