@@ -143,6 +143,6 @@ def test_a_number_for_which_words_stand_is_said_to_be_one():
     for found in (proportion(release, "age > 90"), mean(release, "age"), proportion(release, "sick == true", by="age")):
         assert all(IN_AGE in one.basis and one.basis[-1] == POPULATION for one in found)
     assert not any("words" in line for one in proportion(release, "sick == true") for line in one.basis)
-    said = "Words count as a number: 85+ as 90, 85 and over as 90 of age."
+    said = "Words count as a number: in age 85+ as 90, 85 and over as 90."
     assert said in chi2(release, "age", "sick").basis
-    assert bounds_sentences(WORDED, ["crp"])[1:] == ("words count as a number: <0.5 as 0.2 of crp",)
+    assert bounds_sentences(WORDED, ["crp"])[1:] == ("words count as a number: in crp <0.5 as 0.2",)

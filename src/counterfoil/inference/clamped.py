@@ -53,7 +53,7 @@ def bounds_sentences(schema: Schema, columns: Iterable[str]) -> tuple[str, ...]:
         return ()
     named = [f"{name} {clamping.lower} to {clamping.upper}" for name, clamping in clamped]
     bounds = f"values beyond the declared bounds count as the bound: {first_few(named, _MOST, of='columns')}"
-    words = [f"{listed} of {name}" for name in columns if (listed := _words_counted(schema[name]))]
+    words = [f"in {name} {listed}" for name in columns if (listed := _words_counted(schema[name]))]
     return (bounds, f"words count as a number: {first_few(words, _MOST, of='columns')}") if words else (bounds,)
 
 
