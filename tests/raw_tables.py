@@ -6,6 +6,7 @@ import csv
 import gzip
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -149,7 +150,7 @@ def _csv(name: str) -> Callable[[Path, dict[str, Cells]], Path]:
 
 
 def _sqlite(folder: Path, columns: dict[str, Cells]) -> str:
-    with sqlite3.connect(folder / "t.sqlite") as opened:
+    with closing(sqlite3.connect(folder / "t.sqlite")) as opened, opened:
         opened.execute(f"CREATE TABLE t ({', '.join(columns)})")
         opened.executemany(
             f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})", zip(*columns.values(), strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def source_of(table: pd.DataFrame, kind: str, folder: Path) -> Any:
             store.execute("create table t as select * from stays")
         return f"{folder / 't.duckdb'}::t"
     if kind == "sqlite":
-        with sqlite3.connect(folder / "t.db") as store:
+        with closing(sqlite3.connect(folder / "t.db")) as store, store:
             table.to_sql("t", store, index=False)
         return f"{folder / 't.db'}::t"
     table.to_csv(folder / "t.csv", index=False, date_format="%Y-%m-%d %H:%M:%S")

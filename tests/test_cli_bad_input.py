@@ -182,9 +182,8 @@ def test_a_ledger_cut_short_is_refused(office: Office) -> None:
 
 def test_an_edited_ledger_is_refused(office: Office) -> None:
     assert office.synth("--ledger", "people.ledger", "--out", "s.csv").status == 0
-    with sqlite3.connect("people.ledger") as connection:
+    with closing(sqlite3.connect("people.ledger")) as connection, connection:
         connection.execute("UPDATE entries SET body = replace(body, '1.0', '0.1') WHERE number = 2")
-    connection.close()
     ended = office.synth("--ledger", "people.ledger")
     assert ended.status == 2
     assert "people.ledger" in ended.err

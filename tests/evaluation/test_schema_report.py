@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 import sqlite3
 import sys
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,7 @@ def written(kind: str, folder) -> object:
     elif kind == "parquet":
         parquet.write_table(PEOPLE, path)
     elif kind == "db":
-        with sqlite3.connect(path) as opened:
+        with closing(sqlite3.connect(path)) as opened, opened:
             PEOPLE.to_pandas().to_sql("people", opened, index=False)
         return f"{path}::people"
     else:

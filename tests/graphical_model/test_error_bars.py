@@ -18,7 +18,6 @@ from scipy.stats import binom, norm
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.accounting.filter import GaussianFilter
-from counterfoil.domain.coarsening import Coarsening, identity
 from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.error_bars import (
     UNBOUNDED,
@@ -470,26 +469,22 @@ def test_bars_of_a_large_budget_are_narrow():
     assert made.error_bar(["a", "b"]).records < 0.3 * len(ROWS)
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_a_bound_of_coarse_counts_holds_for_fine_cells(seed):
-    """Without noise, whatever the real and the model's table are."""
-    rng = np.random.default_rng(seed)
-    real, fitted = (rng.multinomial(60, rng.dirichlet(np.full(12, 0.3))).reshape(3, 4) for _ in range(2))
-    coarsening = Coarsening(PAIR, {"a": np.array([1, 0, 1]), "b": np.array([0, 1, 1, 2])})
-    with np.errstate(divide="ignore"):
-        model = GraphicalModel(PAIR, {("a", "b"): np.log(fitted)}, 60.0)
-    answer = NoisyMarginal(("a", "b"), coarsening.sums(("a", "b"), real), 1e-9)
-    ((bound,),) = measured_bounds([[answer]], model, coarsening=coarsening).values()
-    assert bound.distance >= np.abs(real - fitted).sum() - 1e-6
-    exact = measured_bounds([[replace(answer, counts=real)]], model, coarsening=identity(PAIR))
-    assert exact == measured_bounds([[replace(answer, counts=real)]], model)
-
-
 def test_bars_of_pure_privacy_hold_where_rare_values_were_counted_together():
-    real, failures, runs, beta = counts_of(PAIR, ROWS, ("a", "b")), 0, 60, 0.2
+    """Of columns, which were counted before, and none of a pair in which values were counted together."""
+    counts, runs, beta = {name: counts_of(PAIR, ROWS, (name,)) for name in "ab"}, 60, 0.2
+    failures = dict.fromkeys(counts, 0)
     for seed in range(runs):
         made = released(Reweighting(), PAIR, ROWS, budget=Budget(2.0), seed=seed)
-        bar = made.error_bars.bar(["a", "b"], beta=beta)
-        assert bar.source == "its own noisy counts"
-        failures += bool(np.abs(real - made.model.marginal(("a", "b"))).sum() > bar.records)
-    require_rare(failures, runs, beta)
+        for name, real in counts.items():
+            bar = made.error_bars.bar([name], beta=beta)
+            assert bar.source == "its own noisy counts"
+            failures[name] += bool(np.abs(real - made.model.marginal((name,))).sum() > bar.records)
+    for failed in failures.values():
+        require_rare(failed, runs, beta)
+
+
+def test_bounds_of_queries_that_follow_from_each_other_share_in_time():
+    first, second = LaplaceMeasuredBound(5.0, 2.0, 3, 0), LaplaceMeasuredBound(1.0, 2.0, 12, 1)
+    bars = ErrorBars(PAIR, {("a",): (first,), ("a", "b"): (second,)}, 100.0, 100.0, 0.0, laplace=True)
+    assert bars.bar(["a"], 0.1).records == min(first.records(0.1 / 2), second.records(0.1 / 6))
+    assert bars.bar(["a", "b"], 0.1).records == second.records(0.1)

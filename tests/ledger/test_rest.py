@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -118,10 +119,10 @@ def test_what_was_not_planned_leaves_nothing(ledger):
 
 def test_versions_that_know_no_rest_refuse_the_file(ledger, tmp_path):
     number = purchase(ledger)
-    with sqlite3.connect(tmp_path / "people.ledger") as file:
+    with closing(sqlite3.connect(tmp_path / "people.ledger")) as file, file:
         assert file.execute("PRAGMA user_version").fetchone() == (1,)
     release(ledger, within=number)
-    with sqlite3.connect(tmp_path / "people.ledger") as file:
+    with closing(sqlite3.connect(tmp_path / "people.ledger")) as file, file:
         assert file.execute("PRAGMA user_version").fetchone() == (4,)
 
 

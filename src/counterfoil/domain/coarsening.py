@@ -57,12 +57,6 @@ class Coarsening:
         """The coarse codes [n] of the attributes `names`, from the fine ones."""
         return {name: self.codes[name].astype(np.int32)[codes[name]] for name in names}
 
-    def sums(self, clique: Clique, table: np.ndarray) -> np.ndarray:
-        """What coarse cells hold, float64, of what the fine cells of `clique` hold."""
-        coarse = np.zeros(self.domain.shape(clique))
-        np.add.at(coarse, np.ix_(*(self.codes[name] for name in clique)), table)
-        return coarse
-
     def zeros(self, fine_zeros: Mapping[Clique, np.ndarray]) -> dict[Clique, np.ndarray]:
         """The coarse cells whose fine cells are all impossible."""
         coarse_zeros = {}

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 
 from counterfoil.accounting.upper_end import most_by_gaussian
-from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.graphical_model.table_model import TableModel
@@ -305,7 +304,8 @@ class ErrorBars:
         except where bounds rest on queries that depend on each other's answers: there the j-th bound in time gets
         beta / (j (j + 1)), whatever comes after it.
         """
-        if not self._passes_over:
+        asked = {bound.asked for bound in bounds if not isinstance(bound, NoisyBound)}
+        if not self._passes_over and len(asked) <= 1:
             return [(bound.records(beta / len(bounds)), bound) for bound in bounds]
         in_time = sorted(bounds, key=lambda bound: math.inf if isinstance(bound, NoisyBound) else bound.asked)
         return [(bound.records(beta / (j * (j + 1))), bound) for j, bound in enumerate(in_time, 1)]
@@ -322,34 +322,21 @@ class ErrorBars:
 
 
 def measured_bounds(
-    answers: Sequence[Sequence[NoisyMarginal]],
-    model: TableModel,
-    *,
-    laplace: bool = False,
-    coarsening: Coarsening | None = None,
+    answers: Sequence[Sequence[NoisyMarginal]], model: TableModel, *, laplace: bool = False
 ) -> dict[Clique, tuple[MarginalBound, ...]]:
     """One bound for each noisy marginal of `answers`, which holds those of each query in turn.
-
-    A coarse cell says nothing of the cells in it: there the real and the model marginal differ by at most all that both
-    hold, which is at most twice what the model holds and the distance of the two in the coarse cell.
 
     Args:
         answers: noisy marginals with discrete Gaussian noise.
         model: the released model.
         laplace: whether the noise is discrete Laplace noise instead.
-        coarsening: the codes that were counted; None for the model's.
     """
     kind = LaplaceMeasuredBound if laplace else MeasuredBound
     marginals = model.marginals({marginal.clique for answer in answers for marginal in answer})
     bounds: dict[Clique, tuple[MarginalBound, ...]] = {}
     for asked, answer in enumerate(answers):
         for marginal in answer:
-            modelled, within = marginals[marginal.clique], 0.0
-            if coarsening is not None:
-                parts = coarsening.sums(marginal.clique, np.ones(modelled.shape))
-                modelled = coarsening.sums(marginal.clique, modelled)
-                within = 2 * float(modelled[parts > 1].sum())
-            distance = float(np.abs(marginal.counts - modelled).sum()) + within
+            distance = float(np.abs(marginal.counts - marginals[marginal.clique]).sum())
             bound = kind(distance, marginal.scale, marginal.counts.size, asked)
             bounds[marginal.clique] = (*bounds.get(marginal.clique, ()), bound)
     return bounds

@@ -254,7 +254,8 @@ class Reweighting(Method):
             asking.progress("measuring error bars", 1.0)
             bounds = noisy_bounds(asking.account, model, answers.cliques(curator.domain), errors)
         elif answers.marginals:
-            bounds = measured_bounds([answers.marginals], model, laplace=answers.laplace, coarsening=answers.coarsening)
+            columns = () if density.merged is None else density.merged.estimator.measurements
+            bounds = measured_bounds([columns, answers.of_single_codes()], model, laplace=answers.laplace)
         doubts: tuple[str, ...] = ()
         if density.merged is None:  # else what was measured of columns says it
             public = float(curator.public_row_count()) if curator.row_count_is_public else None

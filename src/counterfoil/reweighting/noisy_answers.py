@@ -89,6 +89,13 @@ class NoisyAnswers:
         """The marginals in the order of the functions of `program`, which come before the averages'."""
         return tuple(marginal.clique for marginal in combine(self._merged(domain).domain, self.marginals))
 
+    def of_single_codes(self) -> tuple[NoisyMarginal, ...]:
+        """The marginals of which no codes of any column are counted together."""
+        if self.coarsening is None:
+            return tuple(self.marginals)
+        apart = {name for name, of in self.coarsening.codes.items() if np.array_equal(of, np.arange(len(of)))}
+        return tuple(one for one in self.marginals if apart.issuperset(one.clique))
+
     def program(self, support: Support) -> tuple[WeightProgram, tuple[str, ...]]:
         """What the weights of `support` are fitted to, and the names of the functions in its order."""
         total, _ = self.total()

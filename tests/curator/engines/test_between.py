@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def test_all_storages_are_read_alike(tmp_path: Path) -> None:
     frame = table.to_pandas()
     frame.to_csv(tmp_path / "t.csv", index=False)
     parquet.write_table(table, tmp_path / "t.parquet")
-    with sqlite3.connect(tmp_path / "t.db") as database:
+    with closing(sqlite3.connect(tmp_path / "t.db")) as database, database:
         frame.astype(object).where(frame.notna(), None).to_sql("t", database, index=False)
     database.close()
     with duckdb.connect(tmp_path / "t.duckdb") as connection:

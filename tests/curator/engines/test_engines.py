@@ -8,6 +8,7 @@ import io
 import itertools
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ def as_duckdb(path: Path, rows: Table) -> str:
 
 
 def as_sqlite(path: Path, rows: Table) -> str:
-    with sqlite3.connect(path) as opened:
+    with closing(sqlite3.connect(path)) as opened, opened:
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in (*NAMES[:3], "sick 2", "note"))
         opened.execute(f"CREATE TABLE people ({quoted})")
         opened.executemany("INSERT INTO people VALUES (?, ?, ?, ?, 'n')", rows)
