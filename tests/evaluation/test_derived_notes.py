@@ -45,6 +45,7 @@ def by_key(first: str, second: str) -> list[str]:
         (OPENED, by_key("31.12.2010", "01.02.2011"), N, 'write `format = "%d.%m.%Y"`.'),
         (OPENED, by_key("12/31/2010", "02/01/2011"), N, 'write `format = "%m/%d/%Y"`.'),
         (OPENED, by_key("20101231", "20110201"), N, 'write `format = "%Y%m%d"`.'),
+        (OPENED, by_key("12/31/2010", "2/1/2011"), N, 'write `format = "%-m/%-d/%Y"`.'),
         (OPENED, by_key("2010-12-31", "2011-02-01"), 0, ""),
         (
             Derived("d", "date", on=("k",), lookup=DAYS, format="%d.%m.%Y"),

@@ -27,6 +27,7 @@ from counterfoil.schema import (
     SchemaError,
     UnplacedValue,
 )
+from counterfoil.schema.notation import directives, moment_of, shortened, text_of
 from counterfoil.synthesis.table import decode, write_table
 from schema_strategies import columns
 
@@ -213,7 +214,8 @@ def test_formats_that_lose_what_the_codes_tell_are_refused(notation: str, resolu
         ("%Y-%m-%d %I:%M", "must tell all values apart"),  # the clock of twelve hours
         ("%Y-%m-%d", "must tell all values apart"),
         ("%Q", "can be read and written"),
-        ("%-d.%m.%Y", "can be read and written"),
+        ("%-S.%-j.%Y", "can be read and written"),
+        ("%Y%-m%-d %H:%M", "must tell all values apart|can be read and written"),
         ("dd.mm.yyyy", "must tell all values apart"),
         ("%Y-%m-%dT%H:%M%z", "has an offset \\(%z\\), so `zone` must say"),
     ],
@@ -366,3 +368,31 @@ def test_all_declared_decimals_are_written() -> None:
     assert column.written(values).to_pylist() == ["649.90", "0.00", "1000.00", "3.14", "1.005", None]
     assert replace(column, decimals=0).written(values).to_pylist()[:3] == ["649.9", "0", "1000"]
     assert replace(column, decimals=None).written(values).to_pylist()[0] == "649.9"
+
+
+# Days, months and hours of one digit
+
+
+@given(
+    st.datetimes(datetime(1900, 1, 1), datetime(2199, 12, 31)).map(lambda moment: moment.replace(second=0)),
+    st.sampled_from(["%-d.%-m.%Y %-H:%M", "%-m/%-d/%Y %-I:%M %p", "%Y-%m-%-d %H:%M", "%-d.%m.%Y %-H:%M"]),
+)
+def test_moments_are_written_without_leading_zeros(moment: datetime, notation: str) -> None:
+    column = Datetime("t", datetime(1900, 1, 1), datetime(2199, 12, 31), "1mo", format=notation)
+    text = column.rewritten(text_of(moment, notation))
+    hour = moment.hour % 12 or 12 if "%p" in notation else moment.hour
+    fields = {"d": moment.day, "m": moment.month, "H": hour, "I": hour}
+    expected = notation
+    for name, number in fields.items():
+        expected = expected.replace(f"%-{name}", str(number)).replace(f"%{name}", f"{number:02d}")
+    expected = expected.replace("%Y", f"{moment.year:04d}").replace("%M", f"{moment.minute:02d}")
+    assert text == expected.replace("%p", "AM" if moment.hour < 12 else "PM")
+    padded = text_of(moment, notation.replace("%-", "%"))
+    assert moment_of(text, notation) == moment_of(padded, notation) == moment.replace(microsecond=0)
+
+
+def test_the_formats_without_some_zeros() -> None:
+    assert shortened("%d.%m.%Y") == ("%-d.%-m.%Y", "%-d.%m.%Y", "%d.%-m.%Y")
+    assert shortened("%-d %H:%M") == ("%-d %-H:%M",)
+    assert shortened("%Y %%d") == ()
+    assert directives("%-d.%m %%-H") == {"d", "m", "%"}

@@ -22,6 +22,7 @@ from counterfoil.schema.notation import DAY_OF_TIMES
 from counterfoil.schema.zone import EPOCH
 
 _MICROSECONDS = 1_000_000
+_ONE_DIGIT = "%-d and %-m write 1 for 01"
 
 
 def date_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
@@ -49,10 +50,14 @@ def clock_facts(column: DiscoveredColumn, clock: str, given: Mapping[str, Any], 
     """
     share, error = (0.0, 0.0) if typed else column.clock_read
     read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing are times of day"
+    hour = "%-I" if "%I" in clock else "%-H"
     others = tuple((text, count) for text, count in column.categories if not (typed or clock_format(text)))
     facts: Facts = {
         "kind": ("datetime", f"bought: {read}; others are read as missing" if share else "the type in storage"),
-        "format": (clock, "bought: how most of them read" if column.clock else "the type in storage"),
+        "format": (
+            clock,
+            f"bought: how most of them read; {hour} writes 7 for 07" if column.clock else "the type in storage",
+        ),
         "lower": (DAY_OF_TIMES, "public: every day begins then"),
         "upper": (DAY_OF_TIMES + timedelta(days=1, seconds=-1), "public: every day ends then"),
         "resolution": ("15min", "proposed: times within a quarter of an hour are made up"),
@@ -73,8 +78,8 @@ def _instant(
     notation = str(given.get("format", column.date_format))
     if column.date_format not in ("", midnight.FORMAT):
         compact = column.date_format == compact_dates.FORMAT
-        stored = " in Parquet files and frames they come back as dates" if compact else ""
-        facts["format"] = (column.date_format, f"bought: how most of its dates read{stored and ';'}{stored}")
+        beside = "in Parquet files and frames they come back as dates" if compact else _ONE_DIGIT
+        facts["format"] = (column.date_format, f"bought: how most of its dates read; {beside}")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))
     first, last = sorted((column.lower / unit, column.upper / unit))

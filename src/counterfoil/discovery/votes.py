@@ -131,15 +131,20 @@ class Votes:
         return replace(self, midnights=surely and count >= _NEARLY_ALL * (count + others))
 
     def with_clocks(self) -> Votes:
-        """The same, with times of day for the texts that they are. What noise may be alone is left out."""
+        """The same, with times of day for the texts that they are. What noise may be alone is left out.
+
+        A column is one of times of day where nearly all cells of which it shows what they are have one notation. Beside
+        the noisy number of records, which has the noise of all places, full columns would be none.
+        """
         shown = {name: self.of(name) for name in CLOCK_FORMATS if self._shows(name)}
         counts = self.counts.copy()
         counts[_CLOCKS] = 0.0
         counts[CODES["text"]] += sum(shown.values())
         most = max(shown, key=lambda name: shown[name], default="")
-        if not most or shown[most] < _NEARLY_ALL * (self.total - self.missing):
-            return replace(self, counts=counts)
-        return replace(self, counts=counts, clock=most, clocks=shown[most])
+        texts = replace(self, counts=counts)
+        if not most or shown[most] < _NEARLY_ALL * sum(texts.masses().values()):
+            return texts
+        return replace(texts, clock=most, clocks=shown[most])
 
     def beside(self, other: Votes) -> Votes:
         """Both answers to the same question as one, each weighted by its precision."""

@@ -29,6 +29,7 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import Integer
+from counterfoil.schema.notation import directives
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.one_spelling import spelled
 from counterfoil.schema.placement import PlacedCells, Placement
@@ -353,7 +354,7 @@ class NoteCounts:
 
 def exchangeable(text_format: str) -> bool:
     """Whether a `strptime` format has the day and the month as numbers."""
-    return "%d" in text_format and "%m" in text_format
+    return directives(text_format) >= {"d", "m"}
 
 
 def _days_of_month(column: Instant, numbers: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from counterfoil.curator.raw_reading import RawBatch
@@ -18,7 +18,7 @@ from counterfoil.schema.derived import Derived
 from counterfoil.schema.derived_instants import FORMATS
 from counterfoil.schema.derived_notation import DerivedNotation
 from counterfoil.schema.errors import SchemaError
-from counterfoil.schema.notation import format_of, moment_of
+from counterfoil.schema.notation import format_of, moment_of, shortened, text_of
 from counterfoil.schema.rounded_lookups import decimals_needed
 from counterfoil.schema.toml_text import toml_value
 from counterfoil.schema.zone import find_zone
@@ -107,7 +107,8 @@ def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str,
         yield "decimals", "", len(found[1])
     elif column.result in FORMATS:
         moment, formats = _stated(written, column.format, column), (format_of(text), *FORMATS[column.result])
-        yield from (("format", "", one) for one in formats if one and _reads(text, one, moment, column))
+        reading = [one for one in formats if one and _reads(text, one, moment, column)]
+        yield from (("format", "", written) for one in reading for written in _writing(text, one))
 
 
 def _stated(text: str, text_format: str, column: Derived) -> date:
@@ -124,6 +125,13 @@ def _reads(text: str, text_format: str, moment: date, column: Derived) -> bool:
         return _stated(text, text_format, column) == moment
     except ValueError:
         return False
+
+
+def _writing(text: str, text_format: str) -> Sequence[str]:
+    """The formats that are one which reads a text but for leading zeros, and that write it; else the one itself."""
+    full = [one for one in shortened(text_format) if text_of(moment_of(text, text_format), one) == text]
+    written = text_of(moment_of(text, text_format), text_format)
+    return full if full and written != text else [text_format, *full]
 
 
 def _is_possible(column: Derived, chosen: Mapping[str, str | int]) -> bool:

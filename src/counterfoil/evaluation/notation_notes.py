@@ -9,11 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.instant import Date, Instant
-from counterfoil.schema.notation import format_of, shape_of
+from counterfoil.schema.notation import format_of, shape_of, shortened
 
 _TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
 _OFFSET = re.compile(r"(?:[+-]\d\d:?\d\d|Z)$", re.ASCII)
@@ -65,9 +66,18 @@ class NotationCounts:
                 continue
             if shape_of(written) != shape_of(text):
                 self._otherwise.add(text, count)
-                self._formats[format_of(text)] += count
+                self._formats.update(dict.fromkeys(self._formats_of(text), count))
             elif self.column.zone and _offset(written) != _offset(text):
                 self._offsets.add(text, count)
+
+    @cached_property
+    def _shortened(self) -> list[Instant]:
+        """The column in the formats that are its own but for leading zeros."""
+        return [column for one in shortened(self.column.format) if (column := self._written_as(one)) is not None]
+
+    def _formats_of(self, text: str) -> list[str]:
+        """The formats in which the column would write this text."""
+        return [format_of(text), *(one.format for one in self._shortened if one.rewritten(text) == text)]
 
     def _leaves_out(self, text: str) -> bool:
         """Whether a text states more than the unit of the column."""
@@ -95,18 +105,17 @@ class NotationCounts:
         count = self._otherwise.count
         how = f"{count:,} of its cells are written in another notation than the one in which they would come back"
         for text_format, fitting in self._formats.most_common():
-            if text_format and self._is_possible(text_format):
+            if text_format and self._written_as(text_format) is not None:
                 some = "" if fitting == count else f", as {fitting:,} of them are"
                 return f'{how}: write `format = "{text_format}"`{some}'
         return f"{how}: state theirs in `format`, or write all alike"
 
-    def _is_possible(self, text_format: str) -> bool:
-        """Whether the column can have the format; not where it tells too little apart."""
+    def _written_as(self, text_format: str) -> Instant | None:
+        """The column with the format; None where it can't have it, such as one that tells too little apart."""
         try:
-            replace(self.column, format=text_format)
+            return replace(self.column, format=text_format)
         except SchemaError:
-            return False
-        return True
+            return None
 
 
 def _offset(text: str) -> str:

@@ -1,6 +1,8 @@
-"""How moments are written: Python's `strptime` directives, two more, and a Z at the end.
+"""How moments are written: Python's `strptime` directives, six more, and a Z at the end.
 
 `%:z` is an offset with a colon, +01:00, which Python reads everywhere and writes from 3.12 on; `%3f` is milliseconds.
+`%-d`, `%-m`, `%-H` and `%-I` are days, months and hours without leading zeros, 9 for 09, as `strftime` of many systems
+writes them; `strptime` reads either under either directive.
 A Z right after a time of day, at the end of a format, says that the time is UTC: where a zone is declared, such texts
 are instants, converted from UTC and back.
 """
@@ -8,17 +10,21 @@ are instants, converted from UTC and back.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import UTC, datetime
 from functools import cache
+from itertools import combinations
 
-_DIRECTIVE = re.compile(r"%(:z|3f|.)", re.DOTALL)
-_UTC_AT_THE_END = re.compile(r"(?:%(?::z|3f|.)|[^%])*%(?:3f|[fHMSX])Z", re.DOTALL)
+_DIRECTIVE = re.compile(r"%(:z|3f|-[dmHI]|.)", re.DOTALL)
+_UTC_AT_THE_END = re.compile(r"(?:%(?::z|3f|-[dmHI]|.)|[^%])*%(?:3f|-H|[fHMSX])Z", re.DOTALL)
 _OF_CLOCKS = frozenset({"H", "I", "p", "M", "S", "f", "3f", "X", "z", ":z", "Z", "%"})
 _WITH_A_YEAR = frozenset("YyGcx")
 _TIMES_OF_DAY = frozenset("HIMScX")
 DAY_OF_TIMES = datetime(1900, 1, 1)
 """The day that Python gives to texts that state none."""
-_PYTHONS = {":z": "%z", "3f": "%f"}
+_SHORTENED = "dmHI"
+"""The directives that also are without leading zeros."""
+_PYTHONS = {":z": "%z", "3f": "%f"} | {f"-{one}": f"%{one}" for one in _SHORTENED}
 _DIGIT, _SIGN = re.compile(r"\d", re.ASCII), re.compile(r"[+-](?=9)")
 _ISO = re.compile(
     r"\d{4}(?P<dash>-?)\d\d(?P=dash)\d\d"
@@ -29,8 +35,8 @@ _ISO = re.compile(
 
 
 def directives(text_format: str) -> set[str]:
-    """The directives of a format, without their percent signs."""
-    return set(_DIRECTIVE.findall(text_format))
+    """The directives of a format, without their percent signs and whether leading zeros are written."""
+    return {found.removeprefix("-") for found in _DIRECTIVE.findall(text_format)}
 
 
 @cache
@@ -89,12 +95,26 @@ def text_of(moment: datetime, text_format: str) -> str:
             return f"{moment.year:04d}"
         if found[1] == "3f":
             return f"{moment.microsecond // 1000:03d}"
+        if found[1].startswith("-"):  # not every system can
+            return moment.strftime(f"%{found[1][1:]}").removeprefix("0") or "0"
         if found[1] == ":z":
             offset = moment.strftime("%z")
             return ":".join((offset[:3], *(offset[i : i + 2] for i in range(3, len(offset), 2))))
         return found[0]
 
     return moment.strftime(_DIRECTIVE.sub(written, text_format))
+
+
+@cache
+def shortened(text_format: str) -> tuple[str, ...]:
+    """The formats that are this one but that some of its days, months and hours have no leading zeros; all first."""
+    full = [one for one in _SHORTENED if one in _DIRECTIVE.findall(text_format)]
+    several = (some for n in range(len(full), 0, -1) for some in combinations(full, n))
+    return tuple(_without_zeros(text_format, some) for some in several)
+
+
+def _without_zeros(text_format: str, some: Collection[str]) -> str:
+    return _DIRECTIVE.sub(lambda found: f"%-{found[1]}" if found[1] in some else found[0], text_format)
 
 
 def shape_of(text: str) -> str:
