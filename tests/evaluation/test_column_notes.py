@@ -383,6 +383,13 @@ ISO_MOMENTS = [f"2020-05-05T10:{minute:02d}:00+02:00" for minute in range(3)]
             1,
             "state theirs in `format`, or write all alike.",
         ),
+        (
+            "",
+            "%d.%m.%Y %H:%M",
+            ["5.5.2020 1:00", "6.5.2020 11:00", "15.05.2020 10:00", "15.12.2020 10:00"],
+            2,
+            'write `format = "%-d.%-m.%Y %-H:%M"`.',
+        ),
         ("", "", [dt.datetime(2020, 5, 5, 10)], 0, ""),
     ],
 )

@@ -19,6 +19,7 @@ from counterfoil.schema.notation import format_of, shape_of, shortened
 _TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
 _OFFSET = re.compile(r"(?:[+-]\d\d:?\d\d|Z)$", re.ASCII)
 _FRACTION = re.compile(r":\d\d:\d\d[.,]\d*[1-9]|[T ]\d{6}[.,]\d*[1-9]", re.ASCII)
+_ZERO = re.compile(r"(?<!\d)0\d", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class NotationCounts:
         self.column = column
         self._otherwise = TextTally()
         self._formats: Counter[str] = Counter()
+        self._padded = 0
+        """Cells that come back as they are, with leading zeros that another format leaves out."""
         self._finer = TextTally()
         self._offsets = TextTally()
 
@@ -67,7 +70,9 @@ class NotationCounts:
             if shape_of(written) != shape_of(text):
                 self._otherwise.add(text, count)
                 self._formats.update(dict.fromkeys(self._formats_of(text), count))
-            elif self.column.zone and _offset(written) != _offset(text):
+                continue
+            self._padded += count * self._has_zeros(text)
+            if self.column.zone and _offset(written) != _offset(text):
                 self._offsets.add(text, count)
 
     @cached_property
@@ -78,6 +83,10 @@ class NotationCounts:
     def _formats_of(self, text: str) -> list[str]:
         """The formats in which the column would write this text."""
         return [format_of(text), *(one.format for one in self._shortened if one.rewritten(text) == text)]
+
+    def _has_zeros(self, text: str) -> bool:
+        """Whether a text that comes back as it is has leading zeros which another format leaves out."""
+        return bool(_ZERO.search(text) and self._shortened) and self._shortened[0].rewritten(text) != text
 
     def _leaves_out(self, text: str) -> bool:
         """Whether a text states more than the unit of the column."""
@@ -105,6 +114,8 @@ class NotationCounts:
         count = self._otherwise.count
         how = f"{count:,} of its cells are written in another notation than the one in which they would come back"
         for text_format, fitting in self._formats.most_common():
+            if text_format in shortened(self.column.format) and fitting <= self._padded:
+                continue  # as many would come back without their zeros
             if text_format and self._written_as(text_format) is not None:
                 some = "" if fitting == count else f", as {fitting:,} of them are"
                 return f'{how}: write `format = "{text_format}"`{some}'
