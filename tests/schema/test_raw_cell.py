@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.mixed_cells import MixedCells
-from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of, is_missing_word
+from counterfoil.schema.notation import text_of
+from counterfoil.schema.office_moments import (
+    DAY_FORMATS,
+    MOMENT_FORMATS,
+    OFFICE_CLASSES,
+    classes_of,
+    moments_of_days,
+)
+from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of, is_missing_word, month_first
 from counterfoil.schema.schema import Schema
 
 
@@ -74,6 +82,27 @@ from counterfoil.schema.schema import Schema
         ("1970-01-01 00:00", "midnight", 0),
         ("1970-01-01T00:00:01.5", "datetime", 1_500_000),
         ("1970-01-01T00:00:00Z", "text", None),
+        ("31.1.1970 0:00", "%d.%m.%Y 00:00", 30 * 86_400e6),
+        ("31.01.1970 07:05:09", "%d.%m.%Y %H:%M:%S", 30 * 86_400e6 + 25_509e6),
+        ("01.02.1970 23:59", "%d.%m.%Y %H:%M", 32 * 86_400e6 - 60e6),
+        ("2-1-1970 1:00", "%d-%m-%Y %H:%M", 86_400e6 + 3600e6),
+        ("31/1/1970 13:00", "%d/%m/%Y %H:%M", 30 * 86_400e6 + 13 * 3600e6),
+        ("1/31/1970 1:00 pm", "%m/%d/%Y %I:%M %p", 30 * 86_400e6 + 13 * 3600e6),
+        ("1/31/1970 12:30:00 AM", "%m/%d/%Y %I:%M:%S %p", 30 * 86_400e6 + 1800e6),
+        ("01/31/1970 12:00:00 AM", "%m/%d/%Y 12:00:00 AM", 30 * 86_400e6),
+        ("2/1/1970 00:00", "ambiguous/ 00:00", 1 * 86_400e6),
+        ("2/1/1970 12:00 PM", "ambiguous/ %I:%M %p", 1 * 86_400e6 + 43_200e6),
+        ("31.01.1970 1:00 PM", "text", None),
+        ("01.31.1970 13:00", "text", None),
+        ("30.02.1970 13:00", "text", None),
+        ("31/31/1970 13:00", "text", None),
+        ("31/1/1970 24:00", "text", None),
+        ("31/1/1970 13:00 PM", "text", None),
+        ("31/1/1970 0:10 AM", "text", None),
+        ("31/1/1970  13:00", "text", None),
+        ("31/1-1970 13:00", "text", None),
+        ("31/1/70 13:00", "text", None),
+        ("1970/1/31 13:00", "text", None),
         ("2020-W01-1", "text", None),
         ("<script>alert(1)</script>", "text", None),
         ("=1+1", "text", None),
@@ -204,3 +233,30 @@ def test_words_that_may_be_results_are_texts(text):
 def test_sodium_is_no_missing_cell(text, missing):
     assert is_missing_word(text) is missing
     assert CLASSES[cell_of(text)[0]] == ("missing" if missing else "text")
+
+
+@given(st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31)), st.sampled_from(MOMENT_FORMATS), st.booleans())
+def test_moments_of_offices_are_read_as_python_reads_them(moment: datetime, notation: str, midnight: bool) -> None:
+    """Python's own reading is the oracle; where a day may be a month, the day comes first until all are turned."""
+    written = datetime(moment.year, moment.month, moment.day) if midnight else moment
+    text = text_of(written, notation)
+    read = datetime.strptime(text, notation)
+    of_times, of_midnights = classes_of(notation)
+    code, number = cell_of(text)
+    either = "/" in notation and moment.day <= 12
+    classes = of_midnights if read.time() == time() else of_times
+    assert CLASSES[code] == classes[int(either)]
+    turned = notation.startswith("%m") and either
+    found = month_first(np.array([code]), np.array([number]))[0] if turned else number
+    assert datetime(1970, 1, 1) + timedelta(microseconds=found) == read
+    if read.time() == time():
+        assert datetime.strptime(text, DAY_FORMATS[notation]).date() == read.date()
+        assert moments_of_days(DAY_FORMATS[notation]) == notation
+
+
+def test_no_class_of_moments_is_another_one() -> None:
+    assert len({*CLASSES}) == len(CLASSES)
+    assert moments_of_days("%d.%m.%Y") == moments_of_days("") == ""
+    assert {name for notation in MOMENT_FORMATS for names in classes_of(notation) for name in names} == {
+        *OFFICE_CLASSES
+    }

@@ -18,11 +18,10 @@ from counterfoil.discovery.outwards import days, moments, resolution_of
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.clock import clock_format
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
-from counterfoil.schema.notation import DAY_OF_TIMES
+from counterfoil.schema.notation import DAY_OF_TIMES, directives
 from counterfoil.schema.zone import EPOCH
 
 _MICROSECONDS = 1_000_000
-_ONE_DIGIT = "%-d and %-m write 1 for 01"
 
 
 def date_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
@@ -50,13 +49,12 @@ def clock_facts(column: DiscoveredColumn, clock: str, given: Mapping[str, Any], 
     """
     share, error = (0.0, 0.0) if typed else column.clock_read
     read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing are times of day"
-    hour = "%-I" if "%I" in clock else "%-H"
     others = tuple((text, count) for text, count in column.categories if not (typed or clock_format(text)))
     facts: Facts = {
         "kind": ("datetime", f"bought: {read}; others are read as missing" if share else "the type in storage"),
         "format": (
             clock,
-            f"bought: how most of them read; {hour} writes 7 for 07" if column.clock else "the type in storage",
+            f"bought: how most of them read; {_without_zeros(clock)}" if column.clock else "the type in storage",
         ),
         "lower": (DAY_OF_TIMES, "public: every day begins then"),
         "upper": (DAY_OF_TIMES + timedelta(days=1, seconds=-1), "public: every day ends then"),
@@ -78,8 +76,11 @@ def _instant(
     notation = str(given.get("format", column.date_format))
     if column.date_format not in ("", midnight.FORMAT):
         compact = column.date_format == compact_dates.FORMAT
-        beside = "in Parquet files and frames they come back as dates" if compact else _ONE_DIGIT
-        facts["format"] = (column.date_format, f"bought: how most of its dates read; {beside}")
+        beside = (
+            "in Parquet files and frames they come back as dates" if compact else _without_zeros(column.date_format)
+        )
+        what = "moments" if column.kind == "datetime" else "dates"
+        facts["format"] = (column.date_format, f"bought: how most of its {what} read; {beside}")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))
     first, last = sorted((column.lower / unit, column.upper / unit))
@@ -93,6 +94,12 @@ def _instant(
     elif "resolution" not in given:
         facts["resolution"] = (resolution_of(*bounds), "by the bounds: about a hundred codes at most")
     return BoughtColumn(column.name, facts | missing_facts(column, given))
+
+
+def _without_zeros(text_format: str) -> str:
+    """What writes its days, months and hours without leading zeros."""
+    shorter = sorted(directives(text_format) & {"d", "m", "H", "I"}, key=text_format.index)
+    return f"{', '.join(f'%-{name}' for name in shorter)} {'write' if len(shorter) > 1 else 'writes'} 1 for 01"
 
 
 def _zone_of(stored: str) -> str:

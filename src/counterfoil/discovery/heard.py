@@ -31,7 +31,7 @@ class Heard:
         votes: the same, with the unit that stands beside a column's numbers.
         units: by column, that unit, of those that have one.
         kinds: by column.
-        formats: by column, how its dates are written; empty for all others.
+        formats: by column, how its dates or moments are written; empty for all others.
         records: about how many there are, for rules (`Readings.everybody`).
         error: the deviation of the noise in it.
         everything: the noisy number of records that is stated, and the deviation of its noise.
@@ -74,7 +74,7 @@ class Heard:
         # A column of it alone says nothing of the others: it is mostly a flag whose other word the noise hides.
         if not_applicable := _is_written(NOT_APPLICABLE, [votes[name] for name in ranged]):
             votes |= {name: votes[name].where_not_applicable() for name in ranged}
-        formats = {name: votes[name].date_format() if kind == "date" else "" for name, kind in kinds.items()}
+        formats = {name: _format(votes[name], kind) for name, kind in kinds.items()}
         counted = read.everybody, read.error, read.everything
         return Heard(asked, stored, answered, votes, read.units, kinds, formats, *counted, not_applicable)
 
@@ -151,6 +151,11 @@ def _kind(vote: Votes, given: Stated, stored: bool) -> Kind:
     if given.kind == "real" and stored:
         return vote.number_kind()
     return given.kind or vote.kind()
+
+
+def _format(vote: Votes, kind: Kind) -> str:
+    """How the days or moments of a column of this kind are written; empty for ISO 8601 and for other kinds."""
+    return vote.date_format() if kind == "date" else vote.moment_format() if kind == "datetime" else ""
 
 
 def _may_be_dates(given: Stated, stored: bool) -> bool:

@@ -21,12 +21,12 @@ from counterfoil.discovery.points import MOST, Points, integers_standing_out, tr
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.discovery.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.discovery.units import codes_with_unit
-from counterfoil.discovery.votes import Votes, codes_counted
+from counterfoil.discovery.votes import Votes, codes_counted, of_moments
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.integer import EXACT
-from counterfoil.schema.raw_cell import CODES
+from counterfoil.schema.raw_cell import CODES, MOMENTS
 from counterfoil.schema.scale import MANY_NUMBERS
 from counterfoil.schema.value_grid import (
     CELLS,
@@ -40,6 +40,7 @@ from counterfoil.schema.value_grid import (
     year_edges,
 )
 
+_MOMENTS = frozenset(CODES[name] for name in MOMENTS)
 _MOST = 256
 _SPACED = 2.0**36
 """Numbers beyond it are not distinguished by digits after the point (`raw_cell`)."""
@@ -188,7 +189,7 @@ def intervals_of(
     if kind in ("date", "datetime"):
         if date_format == compact_dates.FORMAT:
             return Intervals(name, codes, compact_dates.year_edges())
-        unit = 1 if kind == "date" and date_format != midnight.FORMAT else midnight.MICROSECONDS_PER_DAY
+        unit = 1 if kind == "date" and not of_moments(date_format) else midnight.MICROSECONDS_PER_DAY
         return Intervals(name, codes, tuple(edge * unit for edge in year_edges()))
     if (coarse := vote.coarse_range(kind)) is None:
         return None
@@ -391,7 +392,7 @@ def _days(edge: float, codes: Sequence[int]) -> float:
     """The edge of a year as cells of these classes have it, in days since 1970-01-01."""
     if DAYS in codes:
         return compact_dates.days_since_1970(edge)
-    return edge / midnight.MICROSECONDS_PER_DAY if CODES["midnight"] in codes else edge
+    return edge / midnight.MICROSECONDS_PER_DAY if _MOMENTS.intersection(codes) else edge
 
 
 def _of_numbers(

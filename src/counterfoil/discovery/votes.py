@@ -15,7 +15,24 @@ from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.clock import CLOCK_FORMATS
 from counterfoil.schema.discovered import Kind
-from counterfoil.schema.raw_cell import CLASSES, CODES, DATE_FORMATS, DECIMALS, NOT_APPLICABLE, PADDED
+from counterfoil.schema.office_moments import (
+    DAY_FORMATS,
+    EITHER,
+    MIDNIGHTS,
+    MOMENT_FORMATS,
+    classes_of,
+    moments_of_days,
+)
+from counterfoil.schema.raw_cell import (
+    AMBIGUOUS,
+    CLASSES,
+    CODES,
+    DATE_FORMATS,
+    DECIMALS,
+    MOMENTS,
+    NOT_APPLICABLE,
+    PADDED,
+)
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
 
 _ISO = DATE_FORMATS[0]
@@ -56,12 +73,15 @@ _WORDS: Mapping[str, str] = {
     "stranger": "objects",
 } | {
     f"ambiguous{mark}": f"%d{mark}%m{mark}%Y or %m{mark}%d{mark}%Y" for mark in "-/."
+} | {
+    f"{EITHER} {clock}": f"%d/%m/%Y {clock} or %m/%d/%Y {clock}" for clock in (*MIDNIGHTS, *MIDNIGHTS.values())
 }  # fmt: skip
 """How cells of a class read; those of dates as their notation, which is the name of the class."""
 
-_MOMENTS = (CODES["midnight"], CODES["datetime"])
-"""The classes of moments, of which a column of dates reads the day."""
+_NOTATIONS = ("", *MOMENT_FORMATS)
+"""Of moments: ISO 8601 first, which has none stated."""
 
+_EITHER_MOMENTS = tuple(name for name in MOMENTS if name.startswith(EITHER))
 _CLOCKS = [CODES[name] for name in CLOCK_FORMATS]
 _UNCOUNTED = np.isin(np.arange(len(CLASSES)), [code for code in NUMBERS if code != DAYS])
 _EVERYWHERE = np.ones(CELLS, dtype=bool)
@@ -126,9 +146,10 @@ class Votes:
 
     def with_midnights(self) -> Votes:
         """The same, with moments at midnight for the dates that they are where nearly all moments are such."""
-        count, others = float(self.of("midnight")), max(float(self.of("datetime")), 0.0)
-        surely = count > self.least * self.deviation
-        return replace(self, midnights=surely and count >= _NEARLY_ALL * (count + others))
+        others, midnights = _moment_codes(self.moment_format())
+        count = float(self.counts[midnights].sum())
+        surely = count > self.least * self.deviation * len(midnights) ** 0.5
+        return replace(self, midnights=surely and count >= _NEARLY_ALL * (count + max(self.counts[others].sum(), 0.0)))
 
     def with_clocks(self) -> Votes:
         """The same, with times of day for the texts that they are. What noise may be alone is left out.
@@ -251,8 +272,19 @@ class Votes:
         """How most dates are written, as `strftime`; empty for ISO 8601. Days come first where that can't be told."""
         if self.days:
             return compact_dates.FORMAT
-        best = max((*DATE_FORMATS, midnight.FORMAT), key=self._written)
+        moments = self.moment_format() if self.midnights else ""
+        best = max((*DATE_FORMATS, _days_of(moments)), key=self._written)
         return "" if best == _ISO else best
+
+    def moment_format(self) -> str:
+        """How most moments are written, as `strptime` reads them; empty for ISO 8601, and where no other shows."""
+        best = max(_NOTATIONS, key=self._moments)
+        return best if self._moments(best) > self.least * self.deviation else ""
+
+    def _moments(self, text_format: str) -> float:
+        """The noisy number of moments that are written so; days come first where that can't be told."""
+        counted = float(sum(self.counts[codes].sum() for codes in _moment_codes(text_format)))
+        return counted + (0.5 if text_format.startswith("%d") else 0.0)
 
     def share_read(
         self, kind: Kind, date_format: str, records: float, error: float, *, whole: bool = True
@@ -285,10 +317,12 @@ class Votes:
             whole = masses(self.grid("integer"), self.deviation, self.least)
             counts["integer"] = float(whole[~np.isin(WHOLE_PLACES, places_of(np.array([0.0, 1.0])))].sum())
         shown = {name: count for name, count in counts.items() if count > self.least * self.deviation}
-        for mark in "-/.":
-            likely = max((f"%d{mark}%m{mark}%Y", f"%m{mark}%d{mark}%Y"), key=lambda name: shown.get(name, 0.0))
+        for either in (*(f"ambiguous{mark}" for mark in "-/."), *_EITHER_MOMENTS):
+            mark, clock = either[len("ambiguous")], either[len("ambiguous/") :]
+            both = (f"%d{mark}%m{mark}%Y{clock}", f"%m{mark}%d{mark}%Y{clock}")
+            likely = max(both, key=lambda name: shown.get(name, 0.0))
             if likely in shown:  # those with two readings are of it as well
-                shown[likely] += shown.pop(f"ambiguous{mark}", 0.0)
+                shown[likely] += shown.pop(either, 0.0)
         return tuple((_WORDS.get(name, name), round(count)) for name, count in shown.items())
 
     def coarse_range(self, kind: Kind) -> tuple[int, int] | None:
@@ -371,17 +405,17 @@ class Votes:
             return np.concatenate([self.grid(name) for name in _BROKEN])
         if kind == "boolean":
             return np.array([self.of("boolean"), self.of(NOT_APPLICABLE)])
+        midnights = _moment_codes(self.moment_format())[1] if self.midnights else []
         if kind == "datetime":
-            return self.counts[[CODES["datetime"]] if self.midnights else list(_MOMENTS)]
+            return self.counts[[code for code in map(CODES.__getitem__, MOMENTS) if code not in midnights]]
         if kind != "date":
             return np.array([self.of(kind)])
-        days = [DAYS] * self.days + [CODES["midnight"]] * self.midnights
-        dates = [code for name, code in CODES.items() if name in DATE_FORMATS or name.startswith("ambiguous")]
-        return self.counts[[*days, *dates]]
+        dates = [CODES[name] for name in (*DATE_FORMATS, *AMBIGUOUS)]
+        return self.counts[[*[DAYS] * self.days, *midnights, *dates]]
 
     def _written(self, date_format: str) -> float:
-        if date_format == midnight.FORMAT:
-            return sum(map(self.of, ("midnight", "datetime")))
+        if (moments := _moments_of(date_format)) is not None:
+            return self._moments(moments)
         mark = date_format[2]
         sure, either = self.of(date_format), 0 if date_format.startswith("%Y") else self.of(f"ambiguous{mark}")
         return sure + max(either, 0) + (0.5 if date_format.startswith("%d") else 0.0)
@@ -406,7 +440,7 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
 
 def _read_besides(kind: Kind, date_format: str) -> frozenset[str]:
     """The classes of other cells that it reads: in ISO 8601, the days of moments, and days as their first moments."""
-    plain = kind == "datetime" or (kind == "date" and date_format in ("", midnight.FORMAT))
+    plain = kind in ("date", "datetime") and date_format in ("", midnight.FORMAT)
     return frozenset(("datetime", "midnight", _ISO)) if plain else frozenset()
 
 
@@ -431,8 +465,31 @@ def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:
         written = date_format or _ISO
         if written == compact_dates.FORMAT:
             return (DAYS,)
-        if written == midnight.FORMAT:
-            return _MOMENTS
+        if (moments := _moments_of(written)) is not None:
+            return tuple(code for codes in _moment_codes(moments) for code in codes)
         either = () if written.startswith("%Y") else (CODES[f"ambiguous{written[2]}"],)
         return (CODES[written], *either)
-    return _MOMENTS if kind == "datetime" else NUMBERS
+    if kind == "datetime":
+        return tuple(code for codes in _moment_codes(date_format) for code in codes)
+    return NUMBERS
+
+
+def _moment_codes(text_format: str) -> tuple[list[int], list[int]]:
+    """The codes of moments that are written so, those at some time of day and those at midnight; of ISO 8601 for ""."""
+    of_times, of_midnights = classes_of(text_format) if text_format else (("datetime",), ("midnight",))
+    return [CODES[name] for name in of_times], [CODES[name] for name in of_midnights]
+
+
+def _days_of(moments: str) -> str:
+    """The format of the days which are written as moments of this format at midnight."""
+    return DAY_FORMATS[moments] if moments else midnight.FORMAT
+
+
+def _moments_of(days: str) -> str | None:
+    """The format of the moments at midnight that days of this format are; None where they are no moments."""
+    return "" if days == midnight.FORMAT else moments_of_days(days) or None
+
+
+def of_moments(date_format: str) -> bool:
+    """Whether days of this format are written as moments at midnight."""
+    return _moments_of(date_format) is not None

@@ -89,8 +89,9 @@ class NotationCounts:
         return bool(_ZERO.search(text) and self._shortened) and self._shortened[0].rewritten(text) != text
 
     def _leaves_out(self, text: str) -> bool:
-        """Whether a text states more than the unit of the column."""
-        return bool((_TIME if isinstance(self.column, Date) else _FRACTION).search(text))
+        """Whether a text states more than the unit of the column and its format: 12:00:00 AM may stand in that."""
+        found = (_TIME if isinstance(self.column, Date) else _FRACTION).search(text)
+        return bool(found) and not (self.column.format and self.column.rewritten(text) == text)
 
     def notes(self) -> Iterator[NotationNote]:
         """What comes back otherwise, and what does not come back."""

@@ -19,6 +19,7 @@ from counterfoil.schema.encoding import UTF_8, encoding_named
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.header import hint_of_names
 from counterfoil.schema.notation import text_of
+from counterfoil.schema.office_moments import DAY_FORMATS, MOMENT_FORMATS
 from counterfoil.schema.patterns import is_pattern, matches
 from counterfoil.schema.raw_cell import CLASSES, DATE_FORMATS, cell_of
 from counterfoil.schema.schema import Schema
@@ -331,14 +332,16 @@ def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataTy
             raise SchemaError(
                 f"The stated facts: column {name!r} ({left.kind}): bounds of what is written as {written!r} can't be "
                 "bought, for dates are found that are written like 2020-01-31, 31.01.2020 or 01/31/2020, and moments "
-                "like 2020-01-31 23:59:59. State `lower` and `upper` too, and nothing of it is bought."
+                "like 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 PM. State `lower` and `upper` too, and "
+                "nothing of it is bought."
             )
 
 
 def _is_found(written: str, kind: Kind | None) -> bool:
     """Whether cells in that notation are told from texts (`raw_cell`), as dates or as moments."""
     code, _ = cell_of(text_of(_PROBE, written))
-    return CLASSES[code] in (DATE_FORMATS if kind == "date" else ("datetime", "midnight"))
+    found = (*DATE_FORMATS, *DAY_FORMATS.values()) if kind == "date" else ("datetime", "midnight", *MOMENT_FORMATS)
+    return CLASSES[code] in found
 
 
 _PROBE = datetime(2003, 11, 28, 13, 45, 59)

@@ -14,6 +14,8 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
 * a text of a year of four digits, a month and a day of one or two is a date, in the orders of `DATE_FORMATS`, where
   there is such a day; one with the year last that has two readings, such as 3/4/2020, is an *ambiguous* date;
 * a date in ISO 8601 followed by a time of day without a zone is a datetime, and a *midnight* where the day begins then;
+* a text that is a moment as offices write it, 31.01.2020 14:35 or 1/31/2020 2:35 PM, is of a class for its notation
+  (`office_moments`);
 * a text that is a time of day alone has a class for each of `clock.CLOCK_FORMATS`;
 * every other text is a text, and an object that has no text is a *stranger*.
 
@@ -37,7 +39,8 @@ import pyarrow as pa
 from counterfoil.schema.clock import CLOCK_FORMATS, clock_format
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
-from counterfoil.schema.midnight import are_midnights
+from counterfoil.schema.midnight import MICROSECONDS_PER_DAY, are_midnights, days_of
+from counterfoil.schema.office_moments import EITHER, OFFICE_CLASSES, office_moment
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine
 from counterfoil.schema.unit import KNOWN, bare, unit_of
@@ -62,7 +65,8 @@ DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, th
 ) for mark in marks)  # fmt: skip
 """As `strftime` writes them; the first is that of ISO 8601."""
 
-_AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
+AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
+_EITHER_MOMENTS = tuple(name for name in OFFICE_CLASSES if name.startswith(EITHER))
 CLASSES = (
     *(
         "missing",
@@ -79,11 +83,14 @@ CLASSES = (
         "stranger",
     ),
     *DATE_FORMATS,
-    *_AMBIGUOUS,
+    *AMBIGUOUS,
     *map(padded_class, WIDTHS),
     *CLOCK_FORMATS,
+    *OFFICE_CLASSES,
 )
 """In the order of their codes."""
+MOMENTS = ("midnight", "datetime", *OFFICE_CLASSES)
+"""The classes of moments, whose numbers are microseconds."""
 OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
 """Those after them, of numbers that not every decimal sign reads alike (`open_numbers`)."""
 PER_UNIT = len(CLASSES) + len(OPEN_CLASSES)
@@ -192,6 +199,8 @@ def _word_of(text: str) -> Cell:
     if text[0].isdigit():
         if (dated := _day(text) or _moment(text)) is not None:
             return dated
+        if (moment := office_moment(text)) is not None:
+            return CODES[moment[0]], moment[1]
         if written := clock_format(text):
             return CODES[written], math.nan
     return CODES["text"], math.nan
@@ -222,22 +231,29 @@ def _days(year: int, month: int, day: int) -> int | None:
         return None
 
 
-def month_first(codes: np.ndarray, days: np.ndarray) -> np.ndarray:
-    """float64 [n]: the days of cells, those of dates with two readings with the month before the day.
+def month_first(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """float64 [n]: the numbers of cells, those of dates with two readings with the month before the day.
 
     Args:
         codes: int [n], of the classes of cells.
-        days: float64 [n], since 1970-01-01, of such dates with the day before the month.
+        numbers: float64 [n], of such dates days since 1970-01-01, of such moments microseconds, with the day first.
     """
-    either = np.isin(codes, [CODES[name] for name in _AMBIGUOUS])
-    read = days[either].astype("int64").astype("datetime64[D]")
+    result = numbers.copy()
+    of_days, of_moments = (np.isin(codes, [CODES[name] for name in names]) for names in (AMBIGUOUS, _EITHER_MOMENTS))
+    result[of_days] = _turned(numbers[of_days])
+    days = days_of(numbers[of_moments])
+    result[of_moments] += (_turned(days) - days) * MICROSECONDS_PER_DAY
+    return result
+
+
+def _turned(days: np.ndarray) -> np.ndarray:
+    """float64 [n]: the days whose month is the day of the month of these, and the other way round."""
+    read = days.astype("int64").astype("datetime64[D]")
     years, months = read.astype("datetime64[Y]"), read.astype("datetime64[M]")
     before = (read - months).astype(np.int64)  # of the month, from 0, which is the number of another month
     of_january = years.astype("datetime64[M]").astype(np.int64)
     turned = (of_january + before).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    result = days.copy()
-    result[either] = turned + months.astype(np.int64) % 12
-    return result
+    return np.asarray(turned + months.astype(np.int64) % 12, dtype=np.float64)
 
 
 def _moment(text: str) -> Cell | None:

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from counterfoil.schema import compact_dates, midnight
-from counterfoil.schema.raw_cell import CLASSES, CODES, month_first
+from counterfoil.schema.raw_cell import CLASSES, CODES, MOMENTS, month_first
 
-_MOMENTS = (CODES["datetime"], CODES["midnight"])
+_MOMENTS = [CODES[name] for name in MOMENTS]
 
 
 @dataclass(frozen=True)
