@@ -61,7 +61,7 @@ def test_a_bought_schema_reads_and_writes_them(tmp_path: Path) -> None:
         "seen": lambda one: f"{one.day}.{one.month}.{one.year} {one.hour}:{one.minute:02d}",
         "day": lambda one: f"{one:%m/%d/%Y} 12:00:00 AM",
     }
-    schema = buy_schema(table(tmp_path / "t.csv", written), epsilon=20.0)
+    schema, _ = buy_schema(table(tmp_path / "t.csv", written), epsilon=20.0)
     seen, day = schema.columns
     assert (seen.kind, seen.format) == ("datetime", "%d.%m.%Y %H:%M")
     assert (day.kind, day.format) == ("date", "%m/%d/%Y 12:00:00 AM")
