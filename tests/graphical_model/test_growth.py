@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,6 +46,25 @@ def test_a_grown_model_has_the_cells_of_an_elimination_of_all(sizes, model, adde
     for clique, cells in zip(added, found.tolist(), strict=True):
         assert cells == by_least_table(domain, [*model, clique])
         assert growth.contains(domain.axes(clique)) == any(set(clique) <= set(other) for other in model)
+
+
+@pytest.mark.parametrize("attributes", [63, 64, 65, 130])
+def test_graphs_of_several_words_are_counted_as_well(attributes):
+    """Graphs whose rows end before, with, and behind the end of a word of 64 bits."""
+    rng = np.random.default_rng(attributes)
+    names = tuple(f"a{i}" for i in range(attributes))
+    domain = Domain(names, tuple(rng.integers(2, 5, attributes).tolist()))
+    model, added = (
+        [tuple(names[i] for i in rng.choice(attributes, 2, replace=False)) for _ in range(count)]
+        for count in (attributes + 5, 20)
+    )
+    growth = Growth(domain, model)
+    for by_fill in (False, True):
+        found = growth.cells_with(added, by_fill=by_fill)
+        for clique, cells in zip(added, found.tolist(), strict=True):
+            graph = junction_tree._graph(attributes, junction_tree._masks(domain, [*model, clique]))
+            whole = junction_tree._eliminate(domain.sizes, graph, fill=by_fill, noise=None).cells
+            assert cells == pytest.approx(whole, rel=1e-12)
 
 
 def test_cells_beyond_floats_are_no_small_number():

@@ -3,7 +3,8 @@
 There are two such orders, those of `junction_tree.megabytes`: by least table and by least fill. Neither joins
 attributes of two connected components, and within a component the order does not depend on the others: ties go to the
 first attribute. So the total of a grown graph is that of the graph, less the components that the clique joins, plus the
-joined one, which alone is eliminated: in machine code, and only once for each choice of what is asked.
+joined one, which alone is eliminated: in machine code, on words of 64 attributes, and only once for each choice of what
+is asked.
 
 Nothing is kept from one model to the next. The least cells of any order never fall when a model grows, but those of
 the greedy orders may: a clique that they found too large may fit later. To ask again costs less than a thousandth of
@@ -66,7 +67,7 @@ class Growth:
         begins = np.cumsum([0, *map(len, axes)])
         cells = self._cells_of_components(by_fill, most)
         with np.errstate(over="ignore"):
-            return _cells_with(self._graph, self._sizes, self._component, cells, members, begins, by_fill, most)
+            return _cells_with(_words(self._graph), self._sizes, self._component, cells, members, begins, by_fill, most)
 
     def _cells_of_components(self, by_fill: bool, most: float) -> np.ndarray:
         """float64 [attributes]: the cells of each component, at its first attribute, counted to `most`; 0 elsewhere."""
@@ -76,7 +77,7 @@ class Growth:
                 for first in np.unique(self._component).tolist():
                     vertices = np.flatnonzero(self._component == first)
                     graph = self._graph[np.ix_(vertices, vertices)]
-                    cells[first] = _eliminated_cells(graph, self._sizes[vertices], by_fill, most)
+                    cells[first] = _eliminated_cells(_words(graph), self._sizes[vertices], by_fill, most)
         return self._cells[by_fill, most]
 
 
@@ -94,34 +95,69 @@ def _components(graph: np.ndarray) -> np.ndarray:
     return component
 
 
+_POWER = np.uint64(0x03F79D71B4CB0A89)
+_ONE, _TOP = np.uint64(1), np.uint64(58)
+_BIT = np.empty(64, dtype=np.int64)
+"""By the six highest bits of `_POWER` times a power of two: which power it is. All 64 differ (a de Bruijn sequence)."""
+for _bit in range(64):
+    _BIT[(int(_POWER) << _bit & (1 << 64) - 1) >> 58] = _bit
+
+
+def _words(graph: np.ndarray) -> np.ndarray:
+    """uint64 [attributes, words]: each row of bool [attributes, attributes] as bits, the first attribute's lowest."""
+    words = -(-graph.shape[1] // 64)
+    packed = np.zeros((len(graph), 8 * words), dtype=np.uint8)
+    rows = np.packbits(graph, axis=1, bitorder="little")
+    packed[:, : rows.shape[1]] = rows
+    return packed.view("<u8").astype(np.uint64)
+
+
 @compiled
-def _product(graph, sizes, i):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _has(row, i):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    return (row[i >> 6] >> np.uint64(i & 63)) & _ONE != 0
+
+
+@compiled
+def _weigh(word, first, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """The sum of the sizes of the attributes of a word, of which the lowest is `first`."""
+    total = 0.0
+    while word:
+        low = word & (~word + _ONE)
+        total += sizes[first + _BIT[(low * _POWER) >> _TOP]]
+        word ^= low
+    return total
+
+
+@compiled
+def _product(row, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     product = 1.0
-    for j in range(len(sizes)):
-        if graph[i, j]:
-            product *= sizes[j]
+    for w in range(len(row)):
+        word = row[w]
+        while word:
+            low = word & (~word + _ONE)
+            product *= sizes[64 * w + _BIT[(low * _POWER) >> _TOP]]
+            word ^= low
     return product
 
 
 @compiled
-def _cost(graph, sizes, i, by_fill, around):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """What attribute `i` costs if it goes next, as `junction_tree` has it: its cells, or the edges that are missing.
-
-    `around` is memory for as many numbers as there are attributes.
-    """
-    cells = _product(graph, sizes, i)
+def _cost(graph, sizes, i, by_fill):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """What attribute `i` costs if it goes next, as `junction_tree` has it: its cells, or the edges that are missing."""
+    around = graph[i]
+    cells = _product(around, sizes)
     if not by_fill:
         return cells
-    degree, missing = 0, 0.0
-    for j in range(len(sizes)):
-        if graph[i, j]:
-            absent = 0.0
-            for k in range(degree):
-                if not graph[j, around[k]]:
-                    absent += sizes[around[k]]
+    missing = 0.0
+    for w in range(len(around)):
+        word = around[w]
+        while word:
+            low = word & (~word + _ONE)
+            j = 64 * w + _BIT[(low * _POWER) >> _TOP]
+            absent = _weigh(around[w] & ~graph[j, w] & (low - _ONE), 64 * w, sizes)
+            for before in range(w):
+                absent += _weigh(around[before] & ~graph[j, before], 64 * before, sizes)
             missing += sizes[j] * absent
-            around[degree] = j
-            degree += 1
+            word ^= low
     return missing + cells * 1e-12 + 1e-9
 
 
@@ -129,13 +165,11 @@ def _cost(graph, sizes, i, by_fill, around):  # type: ignore[no-untyped-def]  # 
 def _is_maximal(cliques, order, step, chosen):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Whether the clique of `chosen` lies in none of an attribute that went before, with which it was joined."""
     for before in range(step):
-        earlier = order[before]
-        if cliques[earlier, chosen]:
+        earlier = cliques[order[before]]
+        if _has(earlier, chosen):
             within = True
-            for i in range(len(order)):
-                if cliques[chosen, i] and not cliques[earlier, i]:
-                    within = False
-                    break
+            for w in range(len(earlier)):
+                within = within and not cliques[chosen, w] & ~earlier[w]
             if within:
                 return False
     return True
@@ -147,44 +181,50 @@ def _eliminated_cells(graph, sizes, by_fill, most):  # type: ignore[no-untyped-d
 
     Past `most` the count ends: what it has come to is then more than `most`, and at most the cells.
     """
-    n = len(sizes)
-    left, stale = np.ones(n, dtype=np.bool_), np.ones(n, dtype=np.bool_)
-    costs, cliques = np.empty(n), np.zeros((n, n), dtype=np.bool_)
-    order, around = np.zeros(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    n, words = graph.shape
+    left, stale = np.ones(n, dtype=np.bool_), np.empty(words, dtype=np.uint64)
+    stale[:] = ~np.uint64(0)
+    costs, cliques = np.empty(n), np.zeros((n, words), dtype=np.uint64)
+    order = np.zeros(n, dtype=np.int64)
     total = 0.0
     for step in range(n):
         chosen = -1
         for i in range(n):
             if left[i]:
-                if stale[i]:
-                    costs[i] = _cost(graph, sizes, i, by_fill, around)
-                    stale[i] = False
+                if _has(stale, i):
+                    costs[i] = _cost(graph, sizes, i, by_fill)
                 if chosen < 0 or costs[i] < costs[chosen]:
                     chosen = i
-        for i in range(n):
-            cliques[chosen, i] = graph[chosen, i]
+        for w in range(words):
+            cliques[chosen, w] = graph[chosen, w]
+            stale[w] = np.uint64(0)
         if _is_maximal(cliques, order, step, chosen):
-            total += _product(graph, sizes, chosen)
+            total += _product(cliques[chosen], sizes)
             if total > most:
                 break
         order[step] = chosen
         left[chosen] = False
-        _join_around(graph, chosen, by_fill, stale)
+        _join_around(graph, cliques[chosen], chosen, by_fill, stale)
     return total
 
 
 @compiled
-def _join_around(graph, chosen, by_fill, stale):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _join_around(graph, clique, chosen, by_fill, stale):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Joins the neighbors of `chosen`, which goes; `stale` are then those whose costs may have changed."""
-    for i in range(len(stale)):
-        if graph[chosen, i] and i != chosen:
-            for j in range(len(stale)):
-                graph[i, j] = graph[i, j] or graph[chosen, j]
-            graph[i, chosen] = False
-            stale[i] = True
-            if by_fill:
-                for j in range(len(stale)):
-                    stale[j] = stale[j] or graph[i, j]
+    for w in range(len(clique)):
+        word = clique[w]
+        while word:
+            low = word & (~word + _ONE)
+            i = 64 * w + _BIT[(low * _POWER) >> _TOP]
+            word ^= low
+            if i != chosen:
+                stale[w] |= low
+                for other in range(len(clique)):
+                    graph[i, other] |= clique[other]
+                graph[i, chosen >> 6] &= ~(_ONE << np.uint64(chosen & 63))
+                if by_fill:
+                    for other in range(len(clique)):
+                        stale[other] |= graph[i, other]
 
 
 @compiled
@@ -197,13 +237,18 @@ def _joined(graph, joined, axes):  # type: ignore[no-untyped-def]  # pragma: no 
             vertices[count] = i
             place[i] = count
             count += 1
-    local = np.empty((count, count), dtype=np.bool_)
+    local = np.zeros((count, (count + 63) >> 6), dtype=np.uint64)
     for i in range(count):
-        for j in range(count):
-            local[i, j] = graph[vertices[i], vertices[j]]
+        for w in range(graph.shape[1]):
+            word = graph[vertices[i], w]
+            while word:
+                low = word & (~word + _ONE)
+                j = place[64 * w + _BIT[(low * _POWER) >> _TOP]]
+                local[i, j >> 6] |= _ONE << np.uint64(j & 63)
+                word ^= low
     for one in axes:
         for other in axes:
-            local[place[one], place[other]] = True
+            local[place[one], place[other] >> 6] |= _ONE << np.uint64(place[other] & 63)
     return vertices[:count], local
 
 
