@@ -144,6 +144,7 @@ def _eliminate(
     graph = list(neighbors)
     remaining = (1 << len(graph)) - 1
     costs: dict[int, float] = {}
+    weights: dict[int, int] = {}
     queue: list[tuple[float, int]] = []
     steps: list[tuple[int, int]] = []
     kept = _Maximal()
@@ -151,7 +152,7 @@ def _eliminate(
     stale = remaining
     while remaining:
         for i in _bits(stale & remaining):
-            cost = _fill_cost(sizes, graph, i) if fill else _float(_cells(sizes, graph[i]))
+            cost = _fill_cost(sizes, graph, i, weights) if fill else _float(_cells(sizes, graph[i]))
             costs[i] = cost * math.exp(noise.gauss(0.0, 0.5)) if noise else cost
             heapq.heappush(queue, (costs[i], i))
         while costs.get(queue[0][1]) != queue[0][0]:
@@ -199,14 +200,20 @@ def _float(cells: int) -> float:
         return math.inf
 
 
-def _fill_cost(sizes: tuple[int, ...], graph: list[int], i: int) -> float:
-    """Weight of the edges that eliminating attribute i adds; ties go to the smaller clique."""
+def _fill_cost(sizes: tuple[int, ...], graph: list[int], i: int, weights: dict[int, int]) -> float:
+    """Weight of the edges that eliminating attribute i adds; ties go to the smaller clique.
+
+    `weights` keeps the sums of the sizes of sets, of which the same come again and again.
+    """
     around = graph[i]
     missing = 0
     for j in _bits(around):
         absent = around & ~graph[j]
         if absent:
-            missing += sizes[j] * sum(sizes[k] for k in _bits(absent))
+            weight = weights.get(absent)
+            if weight is None:
+                weight = weights[absent] = sum(sizes[k] for k in _bits(absent))
+            missing += sizes[j] * weight
     return missing / 2 + _float(_cells(sizes, around)) * 1e-12 + 1e-9
 
 
