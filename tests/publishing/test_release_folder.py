@@ -232,6 +232,23 @@ def test_the_readme_says_that_typed_rows_have_times_of_day_as_moments(office: Of
         assert ("times of day stand here as moments of 1900-01-01: arrived" in readme) is (form == "parquet")
 
 
+def test_the_readme_says_that_the_privacy_unit_was_read(office: Office) -> None:
+    lines = Path("people.csv").read_text().splitlines()
+    Path("people.csv").write_text(
+        "\n".join([f"{lines[0]},iban", *(f"{line},{i // 2}" for i, line in enumerate(lines[1:]))])
+    )
+    facts = Path("people.toml").read_text()
+    identifier = '[columns.iban]\nkind = "identifier"\nreplace = "sequence"\n'
+    said = "the privacy unit: read to know which rows have the same one, and"
+    for form, schema in (("made anew", facts + identifier), ("left out", f'ignore = ["iban"]\n{facts}')):
+        Path("people.toml").write_text(schema)
+        unit = ["--privacy-unit", "iban", "--max-rows", "2"]
+        assert office.synth("--out", f"{form}/", *unit, method="mst").status == 0
+        readme = " ".join(Path(f"{form}/README.md").read_text().split())
+        assert f"The values of iban, {said} {form}." in readme
+        assert "never read" not in readme
+
+
 def test_points_are_written_too(office: Office) -> None:
     Path("places.csv").write_text("east,north\n" + "".join(f"{i % 40 / 40 - 0.5},{i % 23 / 23}\n" for i in range(400)))
     Path("places.toml").write_text(POINTS)

@@ -225,6 +225,7 @@ _AS_TEXT = "They are here too, and `pandas.read_csv` drops the zeros unless `dty
 _MOST_LOST = 4
 _MOST_BINNED = 20
 _MOST_WORDS = 6
+_OF_UNIT = "read to know which rows have the same one"
 _MISSING_IN_PANDAS = frozenset(
     (
         *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA"),
@@ -260,16 +261,8 @@ def _kept(contents: Contents) -> Iterator[str]:
 
 def _not_kept(contents: Contents) -> Iterator[str]:
     noisy, schema = contents.noisy, contents.schema
-    unread = "never read" if schema.bought is None else "read for nothing but the schema"
     yield "No record, and no link from a row to one: rows can't be matched with people."
-    for column in schema.columns:
-        if isinstance(column, Identifier):
-            instead = "left out" if column.replace == "drop" else "made anew"
-            yield f"The values of {plain(column.name)}, an identifier: {unread}, and {instead}."
-    if schema.ignore:
-        shown = ", ".join(plain(name, most=40) for name in schema.ignore[:20])
-        rest = f", and {len(schema.ignore) - 20:,} more" if len(schema.ignore) > 20 else ""
-        yield f"Columns that were {unread}: {shown}{rest}."
+    yield from _not_synthesized(schema, (contents.document["privacy_unit"] or {}).get("column"))
     if contents.model != "points":
         yield (
             "Relations among two or more columns that were not counted together: they hold only as far as they follow "
@@ -287,6 +280,21 @@ def _not_kept(contents: Contents) -> Iterator[str]:
         yield f"In `{PAIRS}`, {noisy.left_out:,} pairs that were counted and are too large to be listed."
     if contents.document.get("answers", {}).get("left_out"):
         yield f"On the receipt, {contents.document['answers']['left_out']:,} counted tables that are too large for it."
+
+
+def _not_synthesized(schema: Schema, unit: str | None) -> Iterator[str]:
+    """Identifiers and ignored columns; that of the privacy unit is read to know which rows are one unit's."""
+    unread = "never read" if schema.bought is None else "read for nothing but the schema"
+    for column in schema.columns:
+        if isinstance(column, Identifier):
+            instead = "left out" if column.replace == "drop" else "made anew"
+            known = f"the privacy unit: {_OF_UNIT}" if column.name == unit else f"an identifier: {unread}"
+            yield f"The values of {plain(column.name)}, {known}, and {instead}."
+    if unit in schema.ignore:
+        yield f"The values of {plain(str(unit))}, the privacy unit: {_OF_UNIT}, and left out."
+    if ignored := [plain(name, most=40) for name in schema.ignore if name != unit]:
+        rest = f", and {len(ignored) - 20:,} more" if len(ignored) > 20 else ""
+        yield f"Columns that were {unread}: {', '.join(ignored[:20])}{rest}."
 
 
 def _in_bins(column: Column | Identifier | Derived) -> str:
