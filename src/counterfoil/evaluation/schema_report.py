@@ -33,6 +33,7 @@ from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.repeated_names import RepeatedNames
 from counterfoil.evaluation.skip_notes import SkipCounts
 from counterfoil.evaluation.sum_notes import SumCounts
+from counterfoil.evaluation.total_rows import TotalRows
 from counterfoil.evaluation.unique_notes import UniqueCounts
 from counterfoil.evaluation.unit_notes import UnitCounts
 from counterfoil.evaluation.wherever_notes import WhereverNotes
@@ -76,6 +77,7 @@ _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     AbsentCounts,
     EmptyRecords,
     RepeatedNames,
+    TotalRows,
     SkipCounts,
     WhereverNotes,
     UniqueCounts,
