@@ -111,6 +111,18 @@ def test_codes_that_were_counted_in_groups_are_named_together() -> None:
     assert [row["charges"] for row in rows] == ["1"] * 4 + ["2"] * 2
 
 
+def test_a_large_group_of_numbers_shows_where_it_ends() -> None:
+    """It was cut off after twenty labels, so that whoever adds up amounts did not know the upper end of the cell."""
+    schema = Schema((Integer("c", 0, 49, missing=True),))
+    groups = {"c": np.array([0] * 30 + list(range(1, 21)) + [0])}
+    answered = RecordedMarginal(("c",), np.arange(21), groups, "discrete_gaussian", 1.0, 1)
+    answers = RecordedAnswers(schema, (answered,), ())
+    label = rows_of(noisy_tables(answers).texts[ONE_WAY])[0]["value"].split(" | ")
+    assert label == [*map(str, range(18)), "and 11 more", "29", "missing"]
+    former = rows_of(noisy_tables(answers, former=True).texts[ONE_WAY])[0]["value"].split(" | ")
+    assert former == [*map(str, range(20)), "and 11 more"]
+
+
 def test_values_are_quoted_and_never_changed() -> None:
     rng = np.random.default_rng(1)
     made = noisy_tables(RecordedAnswers(SCHEMA, (marginal(("a", "b"), 1, 3.0, rng),), ()))

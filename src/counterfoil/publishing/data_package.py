@@ -17,7 +17,18 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of
 from counterfoil.inert import inert
-from counterfoil.publishing.noisy_tables import ABOVE, BELOW, BOTH, COUNTS, KEYS, ONE_WAY, PAIRS, says_beyond
+from counterfoil.publishing.noisy_tables import (
+    ABOVE,
+    BELOW,
+    BOTH,
+    COUNTS,
+    ENDING,
+    KEYS,
+    LISTED,
+    ONE_WAY,
+    PAIRS,
+    says_beyond,
+)
 from counterfoil.schema import Schema
 from counterfoil.schema.boolean import Boolean
 from counterfoil.schema.categorical import Categorical
@@ -42,7 +53,9 @@ LAYOUT = 1
 _MEDIA_TYPES = {".csv": "text/csv", ".parquet": "application/vnd.apache.parquet"}
 _KEY_WORDS = {
     "value": (
-        "A value, a range or several of them, as the schema codes the column. Numbers and dates beyond the bounds were "
+        f"A value, a range or several of them, as the schema codes the column; of more than {LISTED}, the first "
+        f"{LISTED - ENDING}, how many are left out, and the last {ENDING} (all are in the `groups` of the receipt's "
+        "`answers`, by code). Numbers and dates beyond the bounds were "
         "clamped before they were counted: the first and the last cell hold them too, as the field `beyond` says."
     ),
     "beyond": (

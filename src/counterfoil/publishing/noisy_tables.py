@@ -49,8 +49,9 @@ LEVEL = 0.95
 _FIGURES = re.compile(r",(-?\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),(\d+(?:\.\d{3})?),([\d ]+)\n")
 """The end of a row."""
 
-_LISTED = 20
-"""Values of a group that its label names."""
+LISTED, ENDING = 20, 2
+"""Values of a group that its label names, and how many of them are its last ones: so a range shows where it ends, also
+where missing cells, which come last, are in the group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,18 +204,20 @@ def _errors(averaged: Averaged, *, former: bool = False) -> list[str]:
 def _keys(column: Column, groups: np.ndarray, *, former: bool) -> list[tuple[str | None, ...]]:
     """What the columns of the table say of each group of codes, but for the name of the column."""
     if former:
-        return [(text,) for text in _labels(column.former_labels, groups)]
+        return [(text,) for text in _labels(column.former_labels, groups, former=True)]
     return list(zip(_labels(column.labels, groups), _beyond(column, groups), strict=True))
 
 
-def _labels(labels: Sequence[str], groups: np.ndarray) -> list[str]:
-    """A text for each group of codes: the label of its code, or those of its first codes."""
+def _labels(labels: Sequence[str], groups: np.ndarray, *, former: bool = False) -> list[str]:
+    """A text for each group of codes: the label of its code, or those of its first and of its last codes."""
     texts = []
     for group in range(int(groups.max()) + 1):
-        members = np.flatnonzero(groups == group)
-        named = " | ".join(labels[code] for code in members[:_LISTED])
-        rest = len(members) - _LISTED
-        texts.append(f"{named} | and {rest:,} more" if rest > 0 else named)
+        members = [labels[code] for code in np.flatnonzero(groups == group)]
+        if rest := max(len(members) - LISTED, 0):
+            ending = 0 if former else ENDING
+            kept = LISTED - ending
+            members = [*members[:kept], f"and {rest:,} more", *members[kept + rest :]]
+        texts.append(" | ".join(members))
     return texts
 
 
