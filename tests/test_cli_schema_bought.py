@@ -648,11 +648,15 @@ def test_python_says_which_columns_no_release_will_have() -> None:
         assert (schema["born"].kind, len(said), silent) == ("date", 1, [])
     lists = pa.table({"age": ages, "visits": [[1]] * 1000, "note": [f"n{row}" for row in range(1000)]})
     _, said = bought_with_warnings(lists, epsilon=10.0)
-    assert said[0].startswith("No release will have visits, whose type in storage has no single values.")
+    assert said[0].startswith("No release will have visits, stored as lists, of which nothing can be synthesized.")
     assert [one.split(":")[0] for one in said[1:]] == ["No release will have note"]
+    assert "Numbers with signs such as % or € are read where `unit` names the sign." in said[1]
+    waits = pd.DataFrame({"age": ages, "wait": pd.to_timedelta(ages, unit="min")})
+    _, said = bought_with_warnings(waits, epsilon=10.0)
+    assert said[0].startswith("No release will have wait, stored as lengths of time, of which nothing can be")
     bins = pd.DataFrame({"age": ages, "group": pd.cut(ages, 3)})
     assert bought_with_warnings(bins, epsilon=10.0)[0].ignore == ("group",)
-    with pytest.raises(ValueError, match="Found nothing but group, whose type in storage has no single values: store"):
+    with pytest.raises(ValueError, match="group, stored as values of a library's own type, of which nothing can be"):
         counterfoil.buy_schema(bins[["group"]], epsilon=10.0)
     tries = (bought_with_warnings(pa.table({"age": ages[:100]}), epsilon=0.1)[1][0] for _ in range(9))
     assert any(said.startswith("The noise hides what fewer than ") for said in tries), "noise hides it once in 15"
@@ -692,6 +696,8 @@ def test_python_says_whom_a_purchase_protects_where_a_column_names_persons() -> 
         warnings.simplefilter("error", RowProtectionWarning)
         counterfoil.buy_schema(stays, epsilon=50.0, privacy_unit=("patient", 3))
         counterfoil.buy_schema(stays.select(["age"]), epsilon=20.0)
+        members = pa.table({"age": [row % 50 for row in range(300)], "member": [row % 2 > 0 for row in range(300)]})
+        counterfoil.buy_schema(members, epsilon=20.0)  # whether somebody is a member names nobody
 
 
 def bought_with_warnings(source: object, **options: Any) -> tuple[Schema, list[str]]:

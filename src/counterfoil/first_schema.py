@@ -115,7 +115,7 @@ def buy_schema(
         decimal_char=decimal_char,
         encoding=encoding,
     )
-    warn_of_bought_rows(purchase.names, unit)
+    warn_of_bought_rows(purchase.names, unit, purchase.types)
     if rows is not None and (few := purchase.require_enough(rows)):
         warnings.warn(few[0].upper() + few[1:], SchemaWarning, stacklevel=outside_the_package())
     with ExitStack() as opened:

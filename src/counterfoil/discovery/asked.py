@@ -13,6 +13,7 @@ from counterfoil.listing import first_few
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.stated import Stated
+from counterfoil.schema.storage_words import stored_as_nothing
 
 
 def asked_of(columns: SourceColumns, stated: Mapping[str, Stated], unit: str | None) -> dict[str, Stated]:
@@ -31,7 +32,8 @@ def asked_of(columns: SourceColumns, stated: Mapping[str, Stated], unit: str | N
             asked[name] = whole
     if not asked:
         lost = [name for name, kind in columns.types.items() if name not in stated and has_no_text(kind)]
-        found = f"nothing but {first_few(lost, 3)}, whose type in storage has no single values" if lost else "nothing"
+        types = (columns.types[name] for name in lost)
+        found = f"nothing but {first_few(lost, 3)}, {stored_as_nothing(types)}" if lost else "nothing"
         remedy = "store such columns as numbers or texts" if lost else "use the schema as it is"
         raise ValueError(f"Something about the columns must be open to be bought. Found {found}: {remedy}.")
     return asked

@@ -23,6 +23,7 @@ from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.precautions import digests
 from counterfoil.schema.raw_cell import is_missing_word
 from counterfoil.schema.scale import MANY_NUMBERS
+from counterfoil.schema.storage_words import stored_as_nothing
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_value
 
@@ -223,7 +224,7 @@ def _unasked(column: str, storage: pa.DataType | None) -> BoughtColumn:
     """A column about which nothing had to be asked, or could be: its storage says all."""
     if storage is not None and pa.types.is_boolean(storage):
         return BoughtColumn(column, {"kind": ("boolean", "the type in storage"), "missing": (True, NOT_ASKED)})
-    return BoughtColumn(column, {}, "its type in storage has no single values")
+    return BoughtColumn(column, {}, stored_as_nothing([] if storage is None else [storage]))
 
 
 _UNIT = '{header}\nkind = "identifier"  # the privacy unit, whose values are never asked about\nreplace = "sequence"\n'

@@ -22,6 +22,7 @@ from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
 from counterfoil.schema.spelling import has_no_text
+from counterfoil.schema.storage_words import stored_as_nothing
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_stored_as_texts, are_stored_dates, are_written_numbers
 
@@ -106,9 +107,10 @@ def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterato
             f"hides of them matters, state kind and bounds in {out}, and take the columns out of `ignore`."
         )
     if nested := [name for name in others if name in purchase.types and has_no_text(purchase.types[name])]:
+        stored = stored_as_nothing(purchase.types[name] for name in nested)
         yield (
-            f"No release will have {_named(nested)}, whose type in storage has no single values. Store them as numbers "
-            "or texts, a length of time as its seconds."
+            f"No release will have {_named(nested)}, {stored}. Store them as numbers or texts, a length of time as its "
+            "seconds."
         )
     if unseen := [name for name in others if name not in nested]:
         yield (
@@ -160,18 +162,24 @@ def _as_what_texts_count(asked: bool, out: str, sign: str) -> str:
         out: where the schema is to be corrected.
         sign: the option that states a decimal sign.
     """
+    signs = "Numbers with signs such as % or € are read where `unit` names the sign."
     if not asked:
         return (
             "Dates, moments and numbers that the storage keeps as texts, as SQLite keeps dates, count as texts: buy "
             f'with {sign} "." (codes such as 00123 are numbers then), or state kind and bounds in {out}, and take the '
-            "columns out of `ignore`."
+            f"columns out of `ignore`. {signs}"
         )
     return (
         f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do moments "
+<<<<<<< HEAD
         "that are not written as 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 PM. State kind and bounds, "
         "the `decimal_char` of such numbers and "
         f"the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs such as % or € "
         "are read where `unit` names the sign."
+=======
+        "that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such numbers and "
+        f"the `format` of moments, in {out}, and take the columns out of `ignore`. {signs}"
+>>>>>>> bf079310 (Purchases say what columns are stored as, that units need naming, and take no truths for persons)
     )
 
 

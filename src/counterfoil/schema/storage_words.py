@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 from pyarrow import types
 
@@ -25,6 +27,12 @@ def storage_words(kind: pa.DataType) -> str:
     if isinstance(kind, pa.BaseExtensionType):
         return _OF_EXTENSIONS.get(kind.extension_name, "values of a library's own type")
     return next((words for belongs, words in _WORDS if belongs(kind)), "values of another type")
+
+
+def stored_as_nothing(kinds: Iterable[pa.DataType]) -> str:
+    """What is said of columns that nothing can be made of, because of their types."""
+    words = list(dict.fromkeys(map(storage_words, kinds))) or ["what has no single values"]
+    return f"stored as {' and '.join(words)}, of which nothing can be synthesized"
 
 
 _OF_NO_TYPE = (pa.list_(pa.null()), pa.struct([]))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from counterfoil.callers import outside_the_package
 from counterfoil.schema.categorical import Categorical
@@ -65,14 +67,15 @@ def warn_of_row_protection(schema: Schema, unit: PrivacyUnit | None) -> None:
         warnings.warn(advice, RowProtectionWarning, stacklevel=outside_the_package())
 
 
-def warn_of_bought_rows(names: Iterable[str], unit: PrivacyUnit | None) -> None:
+def warn_of_bought_rows(names: Iterable[str], unit: PrivacyUnit | None, types: Mapping[str, pa.DataType]) -> None:
     """Gives the warning, each time that a schema is bought by rows of a table whose names are those of persons.
 
     Args:
         names: of the table's columns.
         unit: whose rows the purchase protects together.
+        types: of columns in storage: one of truths, such as whether somebody is a member, names nobody.
     """
-    named = [name for name in names if _may_be_a_person(name)]
+    named = [name for name in names if _may_be_a_person(name) and types.get(name) != pa.bool_()]
     if unit is None and named:
         warnings.warn(
             "What is bought protects each row by itself. Where a person may have several rows, "
