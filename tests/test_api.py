@@ -215,6 +215,8 @@ def test_rows_that_have_an_identifier_are_said_to_be_protected_one_by_one(schema
         ({"privacy_units": ("age", 1)}, r"no argument 'privacy_units'\. Did you mean 'privacy_unit'\?"),
         ({"max_rows": 3}, r"no argument 'max_rows'\. It belongs to the privacy unit: .*privacy_unit=\('person', 3\)\."),
         ({"target": "income"}, r"no argument 'target'\. Name it in `fidelity=Fidelity\(share, target=\.\.\.\)`"),
+        ({"focus": "income"}, r"no argument 'focus'\. It belongs to a method: give it there, as in method=AIM\(focus="),
+        ({"queries": "moments:2"}, r"as in method=Reweighting\(queries=\.\.\.\)\."),
         ({"budget": 1}, r"`synthesize` has no argument 'budget'"),
         ({"accept": 3}, r"`accept` must be an `Acceptance`.* Found int: give one, or leave it out\."),
     ],

@@ -68,6 +68,15 @@ def test_a_release_is_a_table_of_its_columns(made: cf.Synthesis) -> None:
     assert len(made._repr_html_()) < 6000
 
 
+def test_quantiles_are_shown_to_the_last_one() -> None:
+    """They were cut off: `5% to 95%: 2024-01-19 09:...`."""
+    days = pa.array(range(19724, 20024), pa.int32()).cast(pa.date32()).cast(pa.timestamp("us", "Europe/Zurich"))
+    facts = '[columns.seen]\nkind = "datetime"\nzone = "Europe/Zurich"\nlower = 2024-01-01T00:00:00\n'
+    schema = cf.Schema.from_toml(f'{facts}upper = 2024-12-31T23:59:59\nresolution = "7d"\n')
+    seen = Seen(cf.synthesize(pa.table({"seen": days}), schema, epsilon=1, seed=1)._repr_html_())
+    assert re.fullmatch(r"median .*, 5% to 95%: 2024-\S+ \S+ to 2024-\S+ [\d:]+\+0[12]:00", seen.rows[1][2])
+
+
 def test_a_release_shows_what_its_receipt_warns_of() -> None:
     """Nothing said in a notebook that a copy's times of day are made up, or its columns as good as independent."""
     table, schema = people()

@@ -27,7 +27,7 @@ from counterfoil.fidelity.schema_check import DEFAULT_SHARE, SchemaCheck, Schema
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.ledger.no_ledger import warn_without_ledger
 from counterfoil.methods.method import DEFAULT_DELTA, Synthesizer, SyntheticRelease, time_limit_for
-from counterfoil.methods.registry import JUDGED, method_named, method_type, require_fidelity_possible
+from counterfoil.methods.registry import JUDGED, class_that_takes, method_named, method_type, require_fidelity_possible
 from counterfoil.schema import Schema
 from counterfoil.schema.bought import Bought, RestUnspentWarning
 from counterfoil.schema.errors import did_you_mean
@@ -233,6 +233,8 @@ def _require_known(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in CuratorOptions.__annotations__:
             hint = did_you_mean(name, [*known, *CuratorOptions.__annotations__])
+            if (kind := class_that_takes(name)) is not None:
+                hint = f" It belongs to a method: give it there, as in method={kind}({name}=...)."
             if name == "target":
                 hint = " Name it in `fidelity=Fidelity(share, target=...)`, and the relations with it are kept best."
             if name == "max_rows":

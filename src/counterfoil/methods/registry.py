@@ -77,6 +77,12 @@ def require_fidelity_possible(name: str, *, asked: str = "Fidelity can be measur
         raise ValueError(f"{asked} for the methods {able}. Found {name!r}.")
 
 
+def class_that_takes(parameter: str) -> str | None:
+    """The name of the first class of a method that has such a parameter."""
+    kinds = map(method_type, method_names())
+    return next((kind.__name__ for kind in kinds if parameter in _parameters(kind)), None)
+
+
 def _parameters(kind: type[Method]) -> set[str]:
     return {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from counterfoil.inert import inert
 
-LONGEST_CELL = 60
+LONGEST_CELL = 120
+"""Enough for the quantiles of moments with a zone, of which the last one was cut off at 60."""
 MOST_ROWS = 15
 
 # No color of its own: `currentColor` and opacity are right on light and on dark ground.
