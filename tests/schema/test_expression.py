@@ -180,6 +180,7 @@ def test_dates_ordered_categories_and_booleans() -> None:
         ("a <", "it is not an expression"),
         ("a < 1 if c else a > 2", "made of comparisons"),
         ("age < 3", "no synthesized column 'age' \\(texts go between quotes\\)"),
+        ("b < 3", "texts go between quotes, and `b b` between backticks\\)"),
         ("bb < 3", "no synthesized column 'bb'"),
         ("`b bb` < 3", "Did you mean 'b b'"),
         ("a", "made of comparisons"),

@@ -249,8 +249,11 @@ class Expression:
             return None
         name = self._quoted.get(node.id, node.id)
         if name not in self._known:
+            meant = next((known for known in self._known if known.startswith(name) and column_text(known) != known), "")
+            quoted = f", and {column_text(meant)} between backticks" if meant else ""
             raise self._mistake(
-                f"there is no synthesized column {name!r} (texts go between quotes)." + did_you_mean(name, self._known)
+                f"there is no synthesized column {name!r} (texts go between quotes{quoted})."
+                + did_you_mean(name, self._known)
             )
         self._used[name] = None
         return self._known[name]
