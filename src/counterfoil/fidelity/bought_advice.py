@@ -21,12 +21,15 @@ from counterfoil.schema.drafting import may_name_somebody
 from counterfoil.schema.instant import Datetime, Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
+from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.spelling import has_no_text
 from counterfoil.schema.storage_words import stored_as_nothing
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_stored_as_texts, are_stored_dates, are_written_numbers
 
 _MOST_NAMED = 4
+_MANY_BEYOND = 0.25
+"""A share of the rows: where noise may hide more beyond a bound, a copy may lack a whole part of a column."""
 _THE_SCHEMA = "the schema"
 _LONGEST_CODE = 5
 """Letters of a text in capitals that is no whole word."""
@@ -212,6 +215,23 @@ def _named(columns: Sequence[str]) -> str:
     return first_few(columns, _MOST_NAMED)
 
 
+def _of_bounds(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On bounds beyond which noise may hide so many numbers that a copy may lack a part of them, such as credits."""
+    numbers = {column.name for column in made.schema.columns if isinstance(column, NumberColumn)}
+    hidden = {
+        one.name: max(*one.tails, *(most / max(one.records, 1) for most in one.outside or ()))
+        for one in made.discovered.columns
+        if one.name in numbers
+    }
+    if wide := [name for name, share in hidden.items() if share > _MANY_BEYOND]:
+        most = min(max(hidden[name] for name in wide), 1.0)
+        of_them = f"{most:.0%} of the rows" if len(wide) == 1 else f"{most:.0%} of the rows of one of them"
+        yield (
+            f"Noise may hide many numbers of {_named(wide)} beyond a bound that was bought, as which they count: up to "
+            f"{of_them}. State bounds that the public knows in {out}, where the comments beside them say how many."
+        )
+
+
 def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
     """On numbers that may be something else."""
     if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
@@ -219,6 +239,7 @@ def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
             f"As many whole numbers as rows, or more, lie between the bounds of {', '.join(numbered)}. Where such a "
             f'column numbers the rows, write kind = "identifier" in {out} in place of its facts.'
         )
+    yield from _of_bounds(made, out)
     signs = made.discovered.signs
     reals = [one.name for one in made.schema.columns if one.kind == "real" and one.name in _voted(made)]
     if signs is not None and not signs.sign and reals:
