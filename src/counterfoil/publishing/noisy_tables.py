@@ -212,7 +212,7 @@ def _labels(labels: Sequence[str], groups: np.ndarray, *, former: bool = False) 
     """A text for each group of codes: the label of its code, or those of its first and of its last codes."""
     texts = []
     for group in range(int(groups.max()) + 1):
-        members = [labels[code] for code in np.flatnonzero(groups == group)]
+        members = [labels[code] for code in np.flatnonzero(groups == group).tolist()]
         if rest := max(len(members) - LISTED, 0):
             ending = 0 if former else ENDING
             kept = LISTED - ending
