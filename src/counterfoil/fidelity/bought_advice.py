@@ -174,15 +174,9 @@ def _as_what_texts_count(asked: bool, out: str, sign: str) -> str:
         )
     return (
         f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do moments "
-<<<<<<< HEAD
         "that are not written as 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 PM. State kind and bounds, "
-        "the `decimal_char` of such numbers and "
-        f"the `format` of moments, in {out}, and take the columns out of `ignore`. Numbers with signs such as % or € "
-        "are read where `unit` names the sign."
-=======
-        "that are not written as 2020-01-31 23:59:59. State kind and bounds, the `decimal_char` of such numbers and "
-        f"the `format` of moments, in {out}, and take the columns out of `ignore`. {signs}"
->>>>>>> bf079310 (Purchases say what columns are stored as, that units need naming, and take no truths for persons)
+        f"the `decimal_char` of such numbers and the `format` of moments, in {out}, and take the columns out of "
+        f"`ignore`. {signs}"
     )
 
 
