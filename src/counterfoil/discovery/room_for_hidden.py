@@ -91,6 +91,12 @@ class Line:
         """The first number at a place from zero on, and the first one beyond; zero reaches up to what is next."""
         return (0.0, 1.0 if self.whole else MAGNITUDES[0]) if place == REACH else bounds_of(place, place)
 
+    def mirrored(self) -> Line:
+        """The answers about the numbers of the opposite sign."""
+        deviation = self.deviation[::-1] if isinstance(self.deviation, np.ndarray) else self.deviation
+        edges = np.array([_mirrored_edge(edge, whole=self.whole) for edge in self.edges[::-1]])
+        return Line(edges, self.counts[::-1], deviation, self.places[::-1], self.place_deviation, self.whole)
+
     def _sum(self, low: float, high: float) -> tuple[float, float]:
         first, last = np.searchsorted(self.edges, [low, high])
         part = slice(first, max(last, first))
@@ -105,7 +111,8 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
     their own, less than a tail of counts may hold. Else bounds move outwards from one power of two to the next until
     what lies beyond is excluded, and up to the end of the last place, or down to 0, where each number has a code.
     A lower bound near 0 beside the upper one is 0 where noise hides too much below it to exclude anything. Numbers stay
-    years where nothing else shows, and counted from 1.
+    years where nothing else shows, and counted from 1. Numbers that are all negative are as their opposites would be,
+    and of others either side of zero has room of its own.
 
     Args:
         line: the answers.
@@ -114,15 +121,11 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
         records: about how many cells are not missing.
     """
     lower, upper = ends
-    if lower < 0 or coarse[1] < REACH:
-        return ends  # what lies on both sides of zero reaches as far as it shows
-    top = _top(line, coarse[1], records, upper)
-    cheap = line.whole and top <= CHEAP
-    for corner in _upwards(upper, top):
-        excluded = _is_excluded(line.between(upper, top), records, cheap=cheap)
-        if excluded and not (cheap and _falls_slowly(line, upper, ends[1], top, records)):
-            break
-        upper = corner
+    if lower < 0:
+        return _with_room_below_zero(line, ends, coarse, records)
+    if coarse[1] < REACH:
+        return ends
+    upper = _with_room_above(line, upper, coarse[1], records)
     for corner in _downwards(lower):
         if _is_excluded(line.between(0.0, lower), records, cheap=line.whole and upper <= MANY_NUMBERS):
             break
@@ -132,6 +135,36 @@ def with_room(line: Line, ends: tuple[float, float], coarse: tuple[int, int], re
     if line.whole and YEARS[0] <= ends[0] and ends[1] <= YEARS[1] + 1:
         lower, upper = max(lower, YEARS[0]), min(upper, YEARS[1] + 1)
     return float(lower), float(upper)
+
+
+def _with_room_below_zero(
+    line: Line, ends: tuple[float, float], coarse: tuple[int, int], records: float
+) -> tuple[float, float]:
+    """The same for numbers of which some are negative: on either side of zero that shows, up to its own last place."""
+    lower, upper = (_mirrored_edge(edge, whole=line.whole) for edge in reversed(ends))
+    first, last = (2 * REACH - place for place in reversed(coarse))
+    if first >= REACH:  # none is positive
+        below, above = with_room(line.mirrored(), (max(lower, 0.0), upper), (first, last), records)
+        return _mirrored_edge(above, whole=line.whole), _mirrored_edge(below, whole=line.whole)
+    reach = _with_room_above(line.mirrored(), upper, last, records)
+    return _mirrored_edge(reach, whole=line.whole), _with_room_above(line, ends[1], coarse[1], records)
+
+
+def _mirrored_edge(edge: float, *, whole: bool) -> float:
+    """Where the numbers of the opposite sign end: those from an edge on are those before this one."""
+    return float(1 - edge if whole else 0.0 - edge)
+
+
+def _with_room_above(line: Line, shown: float, last: int, records: float) -> float:
+    """The edge above the upper bound, from the one above the greatest number that surely shows."""
+    upper, top = shown, _top(line, last, records, shown)
+    cheap = line.whole and top <= CHEAP
+    for corner in _upwards(shown, top):
+        excluded = _is_excluded(line.between(upper, top), records, cheap=cheap)
+        if excluded and not (cheap and _falls_slowly(line, upper, shown, top, records)):
+            break
+        upper = corner
+    return upper
 
 
 def _may_begin_at_zero(line: Line, lower: float, upper: float, records: float) -> bool:
