@@ -240,6 +240,23 @@ def test_a_journal_that_would_take_back_what_another_name_spent_is_refused(path)
         assert [record["n"] for record in idle.resume(1).records()] == [0, 1]
 
 
+def test_a_link_finds_the_journal_beside_the_file_that_it_leads_to(path, tmp_path):
+    before, other = path.read_bytes(), path.with_name("other.ledger")
+    charge(path, 0)
+    journal = Path(f"{path}-journal")
+    journal.write_bytes(journal_of(before))
+    path.rename(other)
+    charge(other, 1)
+    other.rename(path)
+    (folder := tmp_path / "links").mkdir()
+    (link := folder / "people.ledger").symlink_to(path)
+    with pytest.raises(LedgerError, match="the journal would take back what was spent"):
+        Ledger.open(link, source=PEOPLE)
+    journal.unlink()
+    with Ledger.open(link, source=PEOPLE) as ledger:
+        assert [record["n"] for record in ledger.resume(1).records()] == [0, 1]
+
+
 def test_a_ledger_with_two_names_is_refused(tmp_path):
     # The journal of a killed process lies beside one of the names: by the other one, what it left half-written would
     # be taken for written, and lost with all that followed.

@@ -33,9 +33,12 @@ _OPENED: dict[tuple[int, int], int] = {}
 def require_own_journal(path: Path) -> None:
     """Refuses a file beside which lies the journal of another state of it; that of a running or killed process passes.
 
+    Of a symbolic link SQLite reads the journal beside the file that it leads to, and so does this.
+
     Raises:
         LedgerError: naming the journal.
     """
+    path = Path(os.path.realpath(path))
     journal = Path(f"{path}-journal")
     before = _read(journal)
     if before is None or (old := _counter_before(before)) is None:
