@@ -414,6 +414,14 @@ def test_creation_leaves_the_whole_file_or_nothing(tmp_path, monkeypatch):
         create(tmp_path / "absent" / "people.ledger")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of names is of Unix")
+def test_a_name_that_is_too_long_for_the_draft_leaves_nothing(tmp_path):
+    for length in (239, 243, 247, 250):
+        with pytest.raises(OSError, match="too long"):
+            Ledger.create(tmp_path / ("a" * length), source=PEOPLE, total=1)
+        assert not any(tmp_path.iterdir())
+
+
 def test_a_ledger_whose_creation_was_killed_can_be_told(tmp_path):
     (tmp_path / "people.ledger").touch()
     with pytest.raises(LedgerCutShort, match=r"If its creation was interrupted, delete it"):

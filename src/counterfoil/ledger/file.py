@@ -125,7 +125,8 @@ class LedgerFile:
             os.replace(draft, path)
         except BaseException:
             for leftover in (draft, Path(f"{draft}-journal"), path):
-                leftover.unlink(missing_ok=True)
+                with suppress(OSError):  # a name that is too long for the draft is no reason to leave the others
+                    leftover.unlink(missing_ok=True)
             raise
         _sync_folder(path.absolute().parent)
 
