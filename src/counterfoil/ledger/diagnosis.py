@@ -16,6 +16,7 @@ from counterfoil.ledger.errors import (
     LedgerUnwritable,
     NotALedger,
 )
+from counterfoil.ledger.journal import head_of
 
 APPLICATION_ID = 0x43746672  # "Ctfr", in the header of the file, where `file` and SQLite show it
 BACKUP = "Restore the ledger from a backup, and take what was released since then as spent."
@@ -81,8 +82,7 @@ def _explain(name: str, path: Path | None, timeout: float, error: sqlite3.Error)
 def not_a_ledger(path: Path) -> LedgerError:
     """Tell apart a file cut short, a damaged ledger and some other file, by the first 100 bytes (SQLite's header)."""
     try:
-        with path.open("rb") as file:
-            header = file.read(100)
+        header = head_of(path)
         size = path.stat().st_size
     except OSError as error:
         return NotALedger(f"{path} can't be read: {error.strerror}.")

@@ -24,6 +24,8 @@ _COUNTER = slice(24, 28)
 
 _HEAD = 100
 
+_DATABASE = b"SQLite format 3\0"
+
 _OPENING = threading.Lock()
 
 _OPENED: dict[tuple[int, int], int] = {}
@@ -79,21 +81,38 @@ def _counter_before(journal: bytes) -> int | None:
     return None
 
 
-def _counter(path: Path) -> int | None:
-    """The counter in a file."""
-    with suppress(OSError):
-        header = _head(path)
-        return int.from_bytes(header[_COUNTER], "big") if len(header) == _HEAD else None
-    return None
+def head_of(path: Path) -> bytes:
+    """The first 100 bytes of a file.
 
+    That of a database stays open: to close it would release the locks that another thread holds on it through SQLite,
+    and two processes would write to it at once.
 
-def _head(path: Path) -> bytes:
+    Raises:
+        OSError: when it can't be read.
+    """
     if os.name != "posix":
         with path.open("rb") as stream:
             return stream.read(_HEAD)
     status = path.stat()
     place = status.st_dev, status.st_ino
     with _OPENING:
-        if place not in _OPENED:
-            _OPENED[place] = os.open(path, os.O_RDONLY)
-    return os.pread(_OPENED[place], _HEAD, 0)
+        if place in _OPENED:
+            return os.pread(_OPENED[place], _HEAD, 0)
+        descriptor = os.open(path, os.O_RDONLY)
+        head = b""
+        try:
+            head = os.pread(descriptor, _HEAD, 0)
+        finally:
+            if head.startswith(_DATABASE):
+                _OPENED[place] = descriptor
+            else:
+                os.close(descriptor)
+        return head
+
+
+def _counter(path: Path) -> int | None:
+    """The counter in a file."""
+    with suppress(OSError):
+        header = head_of(path)
+        return int.from_bytes(header[_COUNTER], "big") if len(header) == _HEAD else None
+    return None

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from counterfoil.ledger.diagnosis import APPLICATION_ID
 from counterfoil.ledger.errors import LedgerError
+from counterfoil.ledger.journal import head_of
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.ledger.source import SourceIdentity
 
@@ -41,8 +42,7 @@ def _ledgers(folders: set[Path]) -> Iterator[Path]:
 
 def _is_ledger(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            head = file.read(72)
+        head = head_of(Path(path))
     except OSError:
         return False
     return head.startswith(b"SQLite format 3\0") and head[68:72] == APPLICATION_ID.to_bytes(4, "big")
