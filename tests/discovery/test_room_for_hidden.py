@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.curator.queries.column_ranges import Intervals
-from counterfoil.discovery.room_for_hidden import SMALL, Line, with_room
+from counterfoil.discovery.room_for_hidden import Line, with_room
 from counterfoil.schema.raw_cell import CODES
-from counterfoil.schema.value_grid import CELLS, fine_edges, places_of
+from counterfoil.schema.value_grid import CELLS, REACH, bounds_of, fine_edges, places_of
 
 ALL = CODES["integer"]
 
@@ -122,11 +122,29 @@ def test_wide_bounds_reach_only_as_far_as_noise_does_not_exclude():
     assert max(found) <= 65_536
 
 
-def test_on_both_sides_of_zero_bounds_are_what_shows():
+def test_either_side_of_zero_has_room_of_its_own():
+    """Up to the last place of its own that shows; where the noise hides little, bounds stay on both."""
     numbers = np.random.default_rng(3).normal(0, 100, 5000)
-    line, coarse = line_of(numbers, 400.0, whole=False)
-    assert with_room(line, (-256.0, 256.0), coarse, 5000.0) == (-256.0, 256.0)
-    assert SMALL * 5000 < 400
+    quiet, coarse = line_of(numbers, 1.0, whole=False)
+    assert with_room(quiet, (-256.0, 256.0), coarse, 5000.0) == (-256.0, 256.0)
+    loud, _ = line_of(numbers, 400.0, whole=False)
+    low, high = (int(places_of(np.array([number]))[0]) for number in (-10.0, 500.0))
+    lower, upper = with_room(loud, (-4.0, 64.0), (low, high), 5000.0)
+    assert bounds_of(low, low)[0] <= lower < -4
+    assert 64 < upper <= bounds_of(high, high)[1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([1.0, 60.0, 400.0]), st.sampled_from([3.0, 6.0]))
+def test_negative_numbers_have_the_room_of_their_opposites(seed, whole, deviation, scale):
+    numbers = np.exp(np.random.default_rng(seed).normal(scale, 1, 3000))
+    numbers = np.ceil(numbers) if whole else numbers
+    line, coarse = line_of(numbers, deviation, whole=whole)
+    ends = (float(2 ** (scale + 1)), float(2 ** (scale + 3)))
+    lower, upper = with_room(line, ends, coarse, 3000.0)
+    mirrored = tuple(2 * REACH - place for place in reversed(coarse))
+    least, beyond = with_room(line.mirrored(), tuple(whole - end for end in reversed(ends)), mirrored, 3000.0)
+    assert (least, beyond) == (whole - upper, whole - lower)
 
 
 @pytest.mark.parametrize(("ends", "room"), [((1990.0, 2010.0), (1900.0, 2101.0)), ((1900.0, 2101.0), (1900.0, 2101.0))])
