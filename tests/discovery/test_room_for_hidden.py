@@ -128,10 +128,10 @@ def test_either_side_of_zero_has_room_of_its_own():
     quiet, coarse = line_of(numbers, 1.0, whole=False)
     assert with_room(quiet, (-256.0, 256.0), coarse, 5000.0) == (-256.0, 256.0)
     loud, _ = line_of(numbers, 400.0, whole=False)
-    low, high = (int(places_of(np.array([number]))[0]) for number in (-10.0, 500.0))
-    lower, upper = with_room(loud, (-4.0, 64.0), (low, high), 5000.0)
-    assert bounds_of(low, low)[0] <= lower < -4
-    assert 64 < upper <= bounds_of(high, high)[1]
+    least, most = bounds_of(*coarse)
+    lower, upper = with_room(loud, (-64.0, 64.0), coarse, 5000.0)
+    assert least <= lower < -64
+    assert 64 < upper <= most
 
 
 @settings(max_examples=100, deadline=None)
