@@ -19,7 +19,8 @@ from counterfoil.curator.queries.column_ranges import ColumnRanges, Intervals
 from counterfoil.curator.records import ExactRecords
 from counterfoil.noise.noise import Norm
 from counterfoil.receipt.charge_parameters import NAMES, strange_parameters
-from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, cells_of, month_first
+from counterfoil.schema.month_first import month_first
+from counterfoil.schema.raw_cell import CLASSES, CODES, RawCells, cells_of
 from counterfoil.schema.schema import Schema
 from sensitive_tables import ENGINES, raw_records_of
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.mixed_cells import MixedCells
+from counterfoil.schema.month_first import month_first
 from counterfoil.schema.notation import text_of
 from counterfoil.schema.office_moments import (
     DAY_FORMATS,
@@ -22,7 +23,7 @@ from counterfoil.schema.office_moments import (
     classes_of,
     moments_of_days,
 )
-from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of, is_missing_word, month_first
+from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of, is_missing_word
 from counterfoil.schema.schema import Schema
 
 

@@ -15,13 +15,14 @@ from counterfoil.discovery.codes import codes_among, codes_of, integers_in, reac
 from counterfoil.discovery.crowded import FEW, MANY, closed, crowded, opened, opens, seen_alone, singles
 from counterfoil.discovery.days import Years
 from counterfoil.discovery.lumps import is_narrow, lumps_in
+from counterfoil.discovery.moment_codes import moments_at_midnight
 from counterfoil.discovery.negatives import negatives_hidden
 from counterfoil.discovery.padding import with_end_of_digits
 from counterfoil.discovery.points import MOST, Points, integers_standing_out, tried
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.discovery.room_for_hidden import CHEAP, Line, with_room
 from counterfoil.discovery.units import codes_with_unit
-from counterfoil.discovery.votes import Votes, codes_counted, of_moments
+from counterfoil.discovery.votes import Votes, codes_counted
 from counterfoil.noise.shown_counts import extended, support
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.discovered import Kind
@@ -189,7 +190,7 @@ def intervals_of(
     if kind in ("date", "datetime"):
         if date_format == compact_dates.FORMAT:
             return Intervals(name, codes, compact_dates.year_edges())
-        unit = 1 if kind == "date" and not of_moments(date_format) else midnight.MICROSECONDS_PER_DAY
+        unit = 1 if kind == "date" and moments_at_midnight(date_format) is None else midnight.MICROSECONDS_PER_DAY
         return Intervals(name, codes, tuple(edge * unit for edge in year_edges()))
     if (coarse := vote.coarse_range(kind)) is None:
         return None

@@ -10,18 +10,21 @@ from typing import get_args
 import numpy as np
 
 from counterfoil.curator.queries.column_places import DAYS, GRIDS
+from counterfoil.discovery.moment_codes import (
+    EITHER_MOMENTS,
+    NOTATIONS,
+    codes_of_moments,
+    days_at_midnight,
+    moments_at_midnight,
+)
 from counterfoil.discovery.reach_of_bounds import worthwhile
 from counterfoil.noise.shown_counts import best_score, masses
 from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.clock import CLOCK_FORMATS
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.office_moments import (
-    DAY_FORMATS,
     EITHER,
     MIDNIGHTS,
-    MOMENT_FORMATS,
-    classes_of,
-    moments_of_days,
 )
 from counterfoil.schema.raw_cell import (
     AMBIGUOUS,
@@ -78,10 +81,6 @@ _WORDS: Mapping[str, str] = {
 }  # fmt: skip
 """How cells of a class read; those of dates as their notation, which is the name of the class."""
 
-_NOTATIONS = ("", *MOMENT_FORMATS)
-"""Of moments: ISO 8601 first, which has none stated."""
-
-_EITHER_MOMENTS = tuple(name for name in MOMENTS if name.startswith(EITHER))
 _CLOCKS = [CODES[name] for name in CLOCK_FORMATS]
 _UNCOUNTED = np.isin(np.arange(len(CLASSES)), [code for code in NUMBERS if code != DAYS])
 _EVERYWHERE = np.ones(CELLS, dtype=bool)
@@ -146,7 +145,7 @@ class Votes:
 
     def with_midnights(self) -> Votes:
         """The same, with moments at midnight for the dates that they are where nearly all moments are such."""
-        others, midnights = _moment_codes(self.moment_format())
+        others, midnights = codes_of_moments(self.moment_format())
         count = float(self.counts[midnights].sum())
         surely = count > self.least * self.deviation * len(midnights) ** 0.5
         return replace(self, midnights=surely and count >= _NEARLY_ALL * (count + max(self.counts[others].sum(), 0.0)))
@@ -273,17 +272,17 @@ class Votes:
         if self.days:
             return compact_dates.FORMAT
         moments = self.moment_format() if self.midnights else ""
-        best = max((*DATE_FORMATS, _days_of(moments)), key=self._written)
+        best = max((*DATE_FORMATS, days_at_midnight(moments)), key=self._written)
         return "" if best == _ISO else best
 
     def moment_format(self) -> str:
         """How most moments are written, as `strptime` reads them; empty for ISO 8601, and where no other shows."""
-        best = max(_NOTATIONS, key=self._moments)
+        best = max(NOTATIONS, key=self._moments)
         return best if self._moments(best) > self.least * self.deviation else ""
 
     def _moments(self, text_format: str) -> float:
         """The noisy number of moments that are written so; days come first where that can't be told."""
-        counted = float(sum(self.counts[codes].sum() for codes in _moment_codes(text_format)))
+        counted = float(sum(self.counts[codes].sum() for codes in codes_of_moments(text_format)))
         return counted + (0.5 if text_format.startswith("%d") else 0.0)
 
     def share_read(
@@ -317,7 +316,7 @@ class Votes:
             whole = masses(self.grid("integer"), self.deviation, self.least)
             counts["integer"] = float(whole[~np.isin(WHOLE_PLACES, places_of(np.array([0.0, 1.0])))].sum())
         shown = {name: count for name, count in counts.items() if count > self.least * self.deviation}
-        for either in (*(f"ambiguous{mark}" for mark in "-/."), *_EITHER_MOMENTS):
+        for either in (*(f"ambiguous{mark}" for mark in "-/."), *EITHER_MOMENTS):
             mark, clock = either[len("ambiguous")], either[len("ambiguous/") :]
             both = (f"%d{mark}%m{mark}%Y{clock}", f"%m{mark}%d{mark}%Y{clock}")
             likely = max(both, key=lambda name: shown.get(name, 0.0))
@@ -405,7 +404,7 @@ class Votes:
             return np.concatenate([self.grid(name) for name in _BROKEN])
         if kind == "boolean":
             return np.array([self.of("boolean"), self.of(NOT_APPLICABLE)])
-        midnights = _moment_codes(self.moment_format())[1] if self.midnights else []
+        midnights = codes_of_moments(self.moment_format())[1] if self.midnights else []
         if kind == "datetime":
             return self.counts[[code for code in map(CODES.__getitem__, MOMENTS) if code not in midnights]]
         if kind != "date":
@@ -414,7 +413,7 @@ class Votes:
         return self.counts[[*[DAYS] * self.days, *midnights, *dates]]
 
     def _written(self, date_format: str) -> float:
-        if (moments := _moments_of(date_format)) is not None:
+        if (moments := moments_at_midnight(date_format)) is not None:
             return self._moments(moments)
         mark = date_format[2]
         sure, either = self.of(date_format), 0 if date_format.startswith("%Y") else self.of(f"ambiguous{mark}")
@@ -465,31 +464,10 @@ def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:
         written = date_format or _ISO
         if written == compact_dates.FORMAT:
             return (DAYS,)
-        if (moments := _moments_of(written)) is not None:
-            return tuple(code for codes in _moment_codes(moments) for code in codes)
+        if (moments := moments_at_midnight(written)) is not None:
+            return tuple(code for codes in codes_of_moments(moments) for code in codes)
         either = () if written.startswith("%Y") else (CODES[f"ambiguous{written[2]}"],)
         return (CODES[written], *either)
     if kind == "datetime":
-        return tuple(code for codes in _moment_codes(date_format) for code in codes)
+        return tuple(code for codes in codes_of_moments(date_format) for code in codes)
     return NUMBERS
-
-
-def _moment_codes(text_format: str) -> tuple[list[int], list[int]]:
-    """The codes of moments that are written so, those at some time of day and those at midnight; of ISO 8601 for ""."""
-    of_times, of_midnights = classes_of(text_format) if text_format else (("datetime",), ("midnight",))
-    return [CODES[name] for name in of_times], [CODES[name] for name in of_midnights]
-
-
-def _days_of(moments: str) -> str:
-    """The format of the days which are written as moments of this format at midnight."""
-    return DAY_FORMATS[moments] if moments else midnight.FORMAT
-
-
-def _moments_of(days: str) -> str | None:
-    """The format of the moments at midnight that days of this format are; None where they are no moments."""
-    return "" if days == midnight.FORMAT else moments_of_days(days) or None
-
-
-def of_moments(date_format: str) -> bool:
-    """Whether days of this format are written as moments at midnight."""
-    return _moments_of(date_format) is not None

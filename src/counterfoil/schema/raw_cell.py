@@ -39,8 +39,8 @@ import pyarrow as pa
 from counterfoil.schema.clock import CLOCK_FORMATS, clock_format
 from counterfoil.schema.column import Column
 from counterfoil.schema.decimal_char import DECIMAL_CHARS, plain_number
-from counterfoil.schema.midnight import MICROSECONDS_PER_DAY, are_midnights, days_of
-from counterfoil.schema.office_moments import EITHER, OFFICE_CLASSES, office_moment
+from counterfoil.schema.midnight import are_midnights
+from counterfoil.schema.office_moments import OFFICE_CLASSES, office_moment
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine
 from counterfoil.schema.unit import KNOWN, bare, unit_of
@@ -66,7 +66,6 @@ DATE_FORMATS = tuple(f"{first}{mark}{second}{mark}{third}" for first, second, th
 """As `strftime` writes them; the first is that of ISO 8601."""
 
 AMBIGUOUS = tuple(f"ambiguous{mark}" for mark in "-/.")
-_EITHER_MOMENTS = tuple(name for name in OFFICE_CLASSES if name.startswith(EITHER))
 CLASSES = (
     *(
         "missing",
@@ -229,31 +228,6 @@ def _days(year: int, month: int, day: int) -> int | None:
         return date(year, month, day).toordinal() - _EPOCH
     except ValueError:
         return None
-
-
-def month_first(codes: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """float64 [n]: the numbers of cells, those of dates with two readings with the month before the day.
-
-    Args:
-        codes: int [n], of the classes of cells.
-        numbers: float64 [n], of such dates days since 1970-01-01, of such moments microseconds, with the day first.
-    """
-    result = numbers.copy()
-    of_days, of_moments = (np.isin(codes, [CODES[name] for name in names]) for names in (AMBIGUOUS, _EITHER_MOMENTS))
-    result[of_days] = _turned(numbers[of_days])
-    days = days_of(numbers[of_moments])
-    result[of_moments] += (_turned(days) - days) * MICROSECONDS_PER_DAY
-    return result
-
-
-def _turned(days: np.ndarray) -> np.ndarray:
-    """float64 [n]: the days whose month is the day of the month of these, and the other way round."""
-    read = days.astype("int64").astype("datetime64[D]")
-    years, months = read.astype("datetime64[Y]"), read.astype("datetime64[M]")
-    before = (read - months).astype(np.int64)  # of the month, from 0, which is the number of another month
-    of_january = years.astype("datetime64[M]").astype(np.int64)
-    turned = (of_january + before).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    return np.asarray(turned + months.astype(np.int64) % 12, dtype=np.float64)
 
 
 def _moment(text: str) -> Cell | None:

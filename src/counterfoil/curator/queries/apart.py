@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from counterfoil.schema import compact_dates, midnight
-from counterfoil.schema.raw_cell import CLASSES, CODES, MOMENTS, month_first
+from counterfoil.schema.month_first import month_first
+from counterfoil.schema.raw_cell import CLASSES, CODES, MOMENTS
 
 _MOMENTS = [CODES[name] for name in MOMENTS]
 
