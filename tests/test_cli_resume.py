@@ -390,6 +390,7 @@ def test_a_release_that_was_finished_after_all_says_so(office: Office, monkeypat
     again = office.synth("--ledger", "people.ledger", "--resume", "--force")
     assert again.status == 2
     assert "was closed" in again.err
+    assert "it is whole" in " ".join(again.err.split())
     assert "finish the release without paying" not in " ".join(again.err.split())
     assert "--discard-answers, in place of --resume, deletes them" in " ".join(again.err.split())
     assert len(charges(office)) == 1

@@ -6,6 +6,7 @@ from typing import Any
 
 from counterfoil.accounting.budget import Budget
 from counterfoil.curator.answer_log import AnswerLog
+from counterfoil.ledger.errors import ReleaseClosed
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.ledger.release import Release
 
@@ -24,7 +25,11 @@ def resumed_release(ledger: Ledger, release_id: int, budget: Budget, relation: s
         LedgerError: when there is none.
         ValueError: when its budget or relation is another.
     """
-    release = ledger.resume(release_id)
+    try:
+        release = ledger.resume(release_id)
+    except ReleaseClosed as error:  # a run may be killed after it closed its release, before it deletes its answers
+        whole = "Where its table and its receipt are there, it is whole, and what kept its answers can be deleted."
+        raise ReleaseClosed(f"{error} {whole}") from None
     if release.budget != budget or release.relation != relation:
         raise ValueError(
             f"Release {release_id} has {release.budget} and {release.relation}; found {budget} and "
