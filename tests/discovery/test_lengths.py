@@ -289,6 +289,14 @@ def test_a_later_date_keeps_its_notation_and_what_is_missing():
     assert [one.name for one in schema.columns] == ["a", "a_to_b", "b"]
 
 
+@pytest.mark.parametrize(("text_format", "step", "upper"), [("%d.%m.%Y %H:%M", 60, 60), ("%d.%m.%Y %H:%M:%S", 1, 30)])
+def test_whole_minutes_lie_between_moments_without_seconds(text_format: str, step: int, upper: int) -> None:
+    """The schema was refused after the charge."""
+    ends = [replace(column(name, "datetime"), date_format=text_format) for name in "ab"]
+    stay = Schema.from_toml(written(ends, [length("a", "b", "datetime")]))["a_to_b"]
+    assert (stay.lower, stay.upper, stay.step) == (0, upper, step)
+
+
 def test_dates_follow_one_another():
     schema = Schema.from_toml(written([column(name) for name in "abc"], [length("b", "c"), length("a", "b")]))
     assert {one.name: one.expression for one in schema.derived} == {"b": "a + a_to_b", "c": "a + a_to_b + b_to_c"}

@@ -436,6 +436,20 @@ def test_what_dates_and_moments_leave_out_is_noted():
     assert notes(days, ["2020-05-05T00:00:00"]).keys() == {"notation"}
     spoken = Date("on", dt.date(2020, 1, 1), dt.date(2021, 1, 1), format="%d %b %Y")
     assert notes(spoken, ["15 Oct 2020"]) == {}
+    assert notes(spoken, [dt.datetime(2020, 5, 5, 10)])["left_out"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("text_format", "cells", "left_out"),
+    [
+        ("%m/%d/%Y 12:00:00 AM", ["4/14/2020 12:00:00 AM", "10/15/2020 12:00:00 AM"], 0),
+        ("%m/%d/%Y %I:%M %p", ["4/14/2020 12:00 AM", "4/14/2020 12:30 AM", "4/14/2020 2:35 PM"], 2),
+        ("%d.%m.%Y %H:%M", ["14.04.2020 00:00", "14.4.2020 7:05"], 1),
+    ],
+)
+def test_midnight_is_no_time_of_day_that_a_date_leaves_out(text_format: str, cells: list[str], left_out: int) -> None:
+    days = Date("on", dt.date(2020, 1, 1), dt.date(2021, 1, 1), format=text_format)
+    assert notes(days, cells).get("left_out", (0,))[0] == left_out
 
 
 def test_a_table_without_rows_has_no_notes(tmp_path: Path):

@@ -53,6 +53,12 @@ def by_key(first: str, second: str) -> list[str]:
             N,
             "leave `format` out.",
         ),
+        (
+            Derived("d", "date", on=("k",), lookup=DAYS, format="%m/%d/%Y 12:00:00 AM"),
+            by_key("12/31/2010 12:00:00 AM", "2/1/2011 12:00:00 AM"),
+            N // 2,
+            'write `format = "%-m/%-d/%Y 12:00:00 AM"`.',
+        ),
         (Derived("d", "real", expression="p * 1"), ROWS["p"].to_list(), N, "write `decimals = 2`."),
         (Derived("d", "real", expression="p * 1", decimals=2), ROWS["p"].to_list(), 0, ""),
         (Derived("d", "real", expression="p * 1", decimals=2), [f"{float(p)}" for p in ROWS["p"]], 0, ""),

@@ -15,6 +15,8 @@ from counterfoil.discovery.bought_facts import BoughtColumn, Facts
 from counterfoil.inert import inert_toml
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Length
 from counterfoil.schema.expression import column_text
+from counterfoil.schema.instant import SECONDS_OF_A_MINUTE
+from counterfoil.schema.notation import directives
 from counterfoil.schema.toml_text import toml_value
 
 UNITS = {"date": "days", "datetime": "seconds"}
@@ -81,7 +83,8 @@ def bought_lengths(
         origin = found[length.first].terms if length.first in found else (length.first,)
         column = _answers(name, length, answers[length.last])
         written = {key: str(last.facts[key][0]) for key in _WRITTEN if key in last.facts}
-        facts = BoughtColumn(name, _facts(length, column, last))
+        minutes = length.kind == "datetime" and all(map(_lacks_seconds, (first, last)))
+        facts = BoughtColumn(name, _facts(length, column, last, minutes=minutes))
         found[length.last] = BoughtLength(length, column, facts, (*origin, name), written)
     return found
 
@@ -134,7 +137,15 @@ def _answers(name: str, length: Length, last: DiscoveredColumn) -> DiscoveredCol
     )
 
 
-def _facts(length: Length, column: DiscoveredColumn, last: BoughtColumn) -> Facts:
+def _lacks_seconds(column: BoughtColumn) -> bool:
+    """Whether moments are written without seconds, so that only whole minutes lie between two of them."""
+    text_format = str(column.facts.get("format", ("", ""))[0])
+    return bool(text_format) and not directives(text_format) & SECONDS_OF_A_MINUTE
+
+
+def _facts(length: Length, column: DiscoveredColumn, last: BoughtColumn, *, minutes: bool) -> Facts:
+    """The facts of a length, on a grid of whole minutes where both moments are written so."""
+    step = 60 if minutes else 1
     unit = UNITS[length.kind]
     kind = f"bought: {unit}, for most of these are few beside all the time that either date spans"
     alone = max(min(length.alone, column.records), 1)
@@ -142,6 +153,7 @@ def _facts(length: Length, column: DiscoveredColumn, last: BoughtColumn) -> Fact
     return {
         "kind": ("integer", kind),
         "between": ([length.first, length.last], between),
-        **bounds_facts(column, 0, length.upper),
+        **bounds_facts(column, 0, -(-length.upper // step) * step),
+        **({"step": (step, "both are written without seconds: whole minutes lie between them")} if minutes else {}),
         **{key: last.facts[key] for key in _MISSING if key in last.facts},
     }

@@ -106,7 +106,8 @@ def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str,
     elif column.result == "real" and (found := _DECIMALS.fullmatch(text)):
         yield "decimals", "", len(found[1])
     elif column.result in FORMATS:
-        moment, formats = _stated(written, column.format, column), (format_of(text), *FORMATS[column.result])
+        moment = _stated(written, column.format, column)
+        formats = dict.fromkeys((format_of(text), column.format, *FORMATS[column.result]))
         reading = [one for one in formats if one and _reads(text, one, moment, column)]
         yield from (("format", "", written) for one in reading for written in _writing(text, one))
 

@@ -9,12 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import time
 from functools import cached_property
 
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.instant import Date, Instant
-from counterfoil.schema.notation import format_of, shape_of, shortened
+from counterfoil.schema.notation import format_of, moment_of, shape_of, shortened
 
 _TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
 _OFFSET = re.compile(r"(?:[+-]\d\d:?\d\d|Z)$", re.ASCII)
@@ -89,9 +90,15 @@ class NotationCounts:
         return bool(_ZERO.search(text) and self._shortened) and self._shortened[0].rewritten(text) != text
 
     def _leaves_out(self, text: str) -> bool:
-        """Whether a text states more than the unit of the column and its format: 12:00:00 AM may stand in that."""
-        found = (_TIME if isinstance(self.column, Date) else _FRACTION).search(text)
-        return bool(found) and not (self.column.format and self.column.rewritten(text) == text)
+        """Whether a text states more than the unit of the column: 12:00:00 AM is the beginning of a day."""
+        is_date = isinstance(self.column, Date)
+        try:
+            moment = moment_of(text, self.column.format) if self.column.format else None
+        except ValueError:  # of a storage that has a type for moments
+            moment = None
+        if moment is None:
+            return bool((_TIME if is_date else _FRACTION).search(text))
+        return moment.time() != time() if is_date else bool(moment.microsecond)
 
     def notes(self) -> Iterator[NotationNote]:
         """What comes back otherwise, and what does not come back."""
