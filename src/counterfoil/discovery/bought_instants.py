@@ -22,6 +22,7 @@ from counterfoil.schema.notation import DAY_OF_TIMES, directives
 from counterfoil.schema.zone import EPOCH
 
 _MICROSECONDS = 1_000_000
+_EITHER_WAY = "whether day or month comes first does not show: exchange %d and %m if it is the other one"
 
 
 def date_facts(column: DiscoveredColumn, given: Mapping[str, Any], storage: pa.DataType | None) -> BoughtColumn:
@@ -80,7 +81,8 @@ def _instant(
             "in Parquet files and frames they come back as dates" if compact else _without_zeros(column.date_format)
         )
         what = "moments" if column.kind == "datetime" else "dates"
-        facts["format"] = (column.date_format, f"bought: how most of its {what} read; {beside}")
+        order = f"; {_EITHER_WAY}" if column.order_hides else ""
+        facts["format"] = (column.date_format, f"bought: how most of its {what} read; {beside}{order}")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))
     first, last = sorted((column.lower / unit, column.upper / unit))

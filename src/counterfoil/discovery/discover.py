@@ -23,6 +23,7 @@ from counterfoil.curator.queries.decimal_signs import DecimalSigns
 from counterfoil.curator.queries.rest_of_texts import RestOfTexts
 from counterfoil.curator.source_facts import columns_of
 from counterfoil.discovery.asked import asked_of, open_signs, others_of, unknown_units
+from counterfoil.discovery.day_order import is_doubtful
 from counterfoil.discovery.heard import RANGED, Heard
 from counterfoil.discovery.need import need_of
 from counterfoil.discovery.number_rounds import NumberRounds
@@ -288,6 +289,7 @@ class _Discovery:
             raised=self._texts.raised(name),
             codes=bounds.codes,
             date_format=written,
+            order_hides=is_doubtful(written) and vote.hides_order(kind, written),
             missing_words=words,
             decimals=vote.decimals() if kind == "real" else None,
             decimal_char=self._asked[name].decimal_char or self._sign_of((name,)) or "",

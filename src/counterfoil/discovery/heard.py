@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
+from counterfoil.discovery.day_order import as_others_are
 from counterfoil.discovery.numbers_with_words import are_doubtful, are_numbers
 from counterfoil.discovery.padding import read_with_padding
 from counterfoil.discovery.units import readings_of
@@ -75,6 +76,9 @@ class Heard:
         if not_applicable := _is_written(NOT_APPLICABLE, [votes[name] for name in ranged]):
             votes |= {name: votes[name].where_not_applicable() for name in ranged}
         formats = {name: _format(votes[name], kind) for name, kind in kinds.items()}
+        formats = as_others_are(
+            formats, {name for name in formats if votes[name].hides_order(kinds[name], formats[name])}
+        )
         counted = read.everybody, read.error, read.everything
         return Heard(asked, stored, answered, votes, read.units, kinds, formats, *counted, not_applicable)
 

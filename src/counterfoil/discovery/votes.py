@@ -10,6 +10,7 @@ from typing import get_args
 import numpy as np
 
 from counterfoil.curator.queries.column_places import DAYS, GRIDS
+from counterfoil.discovery.day_order import days_first, exchanged
 from counterfoil.discovery.moment_codes import (
     EITHER_MOMENTS,
     NOTATIONS,
@@ -273,12 +274,25 @@ class Votes:
             return compact_dates.FORMAT
         moments = self.moment_format() if self.midnights else ""
         best = max((*DATE_FORMATS, days_at_midnight(moments)), key=self._written)
-        return "" if best == _ISO else best
+        return "" if best == _ISO else self._in_order("date", best)
 
     def moment_format(self) -> str:
         """How most moments are written, as `strptime` reads them; empty for ISO 8601, and where no other shows."""
         best = max(NOTATIONS, key=self._moments)
-        return best if self._moments(best) > self.least * self.deviation else ""
+        return self._in_order("datetime", best) if self._moments(best) > self.least * self.deviation else ""
+
+    def hides_order(self, kind: Kind, date_format: str) -> bool:
+        """Whether no cell surely shows which of day and month comes first, among such as have two readings."""
+        if not (other := exchanged(date_format)):
+            return False
+        one, two = set(codes_counted(kind, date_format)), set(codes_counted(kind, other))
+        either, own, others = (self.counted(sorted(codes)) for codes in (one & two, one - two, two - one))
+        noise = math.hypot(own[1], others[1])
+        return either[0] > self.least * either[1] and abs(own[0] - others[0]) <= self.least * noise
+
+    def _in_order(self, kind: Kind, date_format: str) -> str:
+        """The format, with the day first where nothing shows which comes first: noise alone would say it."""
+        return days_first(date_format) if self.hides_order(kind, date_format) else date_format
 
     def _moments(self, text_format: str) -> float:
         """The noisy number of moments that are written so; days come first where that can't be told."""

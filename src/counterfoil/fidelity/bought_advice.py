@@ -53,6 +53,7 @@ def advice_on(
         *_of_missing_words(made, out),
         *_of_rare(made, out),
         *_of_numbers(made, out, sign),
+        *_of_order(made, purchase, out),
         *_of_dates(made, out),
     ]
 
@@ -343,6 +344,16 @@ def on_public_lists(made: BoughtSchema, out: str) -> Iterator[str]:
                 f"{column.name} also lists the {len(names)} other names of a public list ({public}), for which no "
                 f"record was read: delete those from {out} that can't occur."
             )
+
+
+def _of_order(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterator[str]:
+    """On dates such as 3/4/2020, all of which have two readings."""
+    stated = {name for name, facts in purchase.partial.columns.items() if "format" in facts}
+    if names := [one.name for one in made.discovered.columns if one.order_hides and one.name not in stated]:
+        yield (
+            f"Which of day and month comes first in {_named(names)} does not show: hardly a day is above the 12th. "
+            f"Make sure that `format` in {out} says what the table means, %d/%m/%Y or %m/%d/%Y."
+        )
 
 
 def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:

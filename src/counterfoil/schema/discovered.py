@@ -79,6 +79,7 @@ class DiscoveredColumn:
         edges: inner edges of bins between the bounds, ascending; empty where bounds are enough.
         deviation: the standard deviation of the noise of a count of this column's categories or intervals.
         date_format: how its dates are written, as `strftime`; "" for ISO.
+        order_hides: whether nothing shows which of day and month comes first in `date_format`.
         missing_words: of `raw_cell.MISSING_WORDS`, as the cells of a text write them, those whose noisy counts reached
             the threshold; they are not among `categories`. Of numbers and days the word that stands beside them. An
             empty text comes first where more cells are empty.
@@ -165,6 +166,7 @@ class DiscoveredColumn:
     zeros_hidden: float = 0.0
     last_shown: float | None = None
     words: tuple[tuple[str, int], ...] = ()
+    order_hides: bool = False
     clock: str = ""
     clock_read: tuple[float, float] = (0.0, 0.0)
 
