@@ -25,6 +25,9 @@ OPENED = Derived("d", "date", on=("k",), lookup=DAYS)
 EXPECTED = "of its cells are written in another notation than the one in which they would come back: "
 
 
+SHORT_MIDNIGHTS = 'write `format = "%-m/%-d/%Y 12:00:00 AM"`.'
+
+
 def over(true: str, false: str) -> list[str]:
     return [true if q > 4 else false for q in ROWS["q"]]
 
@@ -53,11 +56,18 @@ def by_key(first: str, second: str) -> list[str]:
             N,
             "leave `format` out.",
         ),
+        (OPENED, by_key("12/31/2010 12:00:00 AM", "2/1/2011 12:00:00 AM"), N, SHORT_MIDNIGHTS),
+        (
+            Derived("d", "date", on=("k",), lookup=DAYS, format="%d.%m.%Y"),
+            [*by_key("31.12.2010", "01.02.2011")[:-4], *by_key("31.12.2010", "1.2.2011")[-4:]],
+            2,
+            "write all alike.",
+        ),
         (
             Derived("d", "date", on=("k",), lookup=DAYS, format="%m/%d/%Y 12:00:00 AM"),
             by_key("12/31/2010 12:00:00 AM", "2/1/2011 12:00:00 AM"),
             N // 2,
-            'write `format = "%-m/%-d/%Y 12:00:00 AM"`.',
+            SHORT_MIDNIGHTS,
         ),
         (Derived("d", "real", expression="p * 1"), ROWS["p"].to_list(), N, "write `decimals = 2`."),
         (Derived("d", "real", expression="p * 1", decimals=2), ROWS["p"].to_list(), 0, ""),

@@ -41,6 +41,8 @@ class DerivedNotes:
         self._otherwise = TextTally()
         self._facts: Counter[tuple[str, str, str | int]] = Counter()
         self._decimals = self._rounded = 0
+        self._padded = 0
+        """Cells that come back as they are, with leading zeros that another format leaves out."""
 
     def add(self, batch: RawBatch) -> None:
         """Sees the cells of a batch that hold what is derived."""
@@ -52,6 +54,10 @@ class DerivedNotes:
             self._rounded += int((~near(round_to(match.numbers, self.column.decimals), match.numbers)).sum())
         if not batch.holds_texts(self.column.name):
             return
+        if formats := shortened(self.column.format):
+            self._padded += sum(
+                n for text, n in match.alike.items() if _has_zeros(text, self.column.format, formats[0])
+            )
         for (text, written), count in match.otherwise.items():
             if self.column.decimals and len(text) < len(written):
                 continue  # of a number that is rounded zeros at the end say nothing
@@ -92,6 +98,8 @@ class DerivedNotes:
             return ""
         if self._decimals > int(chosen.get("decimals", self._decimals)):
             return ""  # numbers of other rows have more digits, and would be rounded
+        if chosen.get("format") in shortened(self.column.format) and self._otherwise.count <= self._padded:
+            return ""  # as many would come back without their zeros
         if chosen.get("format") == "%Y-%m-%d":
             return "leave `format` out"
         return "write " + " and ".join(f"`{key} = {toml_value(value)}`" for key, value in chosen.items())
@@ -110,6 +118,10 @@ def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str,
         formats = dict.fromkeys((format_of(text), column.format, *FORMATS[column.result]))
         reading = [one for one in formats if one and _reads(text, one, moment, column)]
         yield from (("format", "", written) for one in reading for written in _writing(text, one))
+
+
+def _has_zeros(text: str, text_format: str, without: str) -> bool:
+    return text_of(moment_of(text, text_format), without) != text
 
 
 def _stated(text: str, text_format: str, column: Derived) -> date:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from counterfoil.schema.office_moments import DAY_FORMATS, MOMENT_FORMATS
 from counterfoil.schema.plain_arrays import array_of
 from counterfoil.schema.raw_cell import DATE_FORMATS
 from counterfoil.schema.zone import SECONDS_PER_DAY
@@ -14,8 +15,11 @@ from counterfoil.schema.zone import SECONDS_PER_DAY
 INSTANT_RESULTS: Mapping[str, int] = {"date": SECONDS_PER_DAY, "datetime": 1}
 """The unit of each kind of result, in seconds."""
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "date": DATE_FORMATS,
-    "datetime": tuple(f"{day} {clock}" for day in DATE_FORMATS for clock in ("%H:%M:%S", "%H:%M")),
+    "date": (*DATE_FORMATS, *DAY_FORMATS.values()),
+    "datetime": (
+        *(f"{day} {clock}" for day in DATE_FORMATS for clock in ("%H:%M:%S", "%H:%M")),
+        *(one for one in MOMENT_FORMATS if "%p" in one),
+    ),
 }
 """Notations that tables are likely to have."""
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896

@@ -47,11 +47,13 @@ class Match:
         differs: bool [n], which cells hold another value.
         otherwise: of the others, the texts that would be written in another way, each with what would be written, and
             their counts.
+        alike: of dates and datetimes, the texts that would be written as they are, with their counts.
         numbers: float64, those of the others, where the column is one of reals.
     """
 
     differs: np.ndarray
     otherwise: Counter[tuple[str, str]]
+    alike: Counter[str]
     numbers: np.ndarray
 
 
@@ -88,7 +90,7 @@ def matched(
         known &= ~unsaid
     kept = np.flatnonzero(known)
     if not len(kept):
-        return Match(known, Counter(), np.empty(0))
+        return Match(known, Counter(), Counter(), np.empty(0))
     table = pa.table({name: _values(column, cells[name], kept) for name, column in columns.items()})
     # Cells may have more digits than their columns declare, and then so has what follows from them.
     expected = derived.compute(table, columns, stated=False)
@@ -96,7 +98,11 @@ def matched(
     known[kept], held = _differ(derived, expected, found)
     same = ~known[kept]
     numbers = held[same & ~np.isnan(held)] if derived.result == "real" else np.empty(0)
-    return Match(known, _written_otherwise(derived, found, held, same), numbers)
+    written = _written(derived, found, held, same)
+    otherwise = Counter({pair: count for pair, count in written.items() if pair[0] != pair[1]})
+    is_instant = derived.result in INSTANT_RESULTS
+    alike = Counter({text: count for (text, other), count in written.items() if is_instant and text == other})
+    return Match(known, otherwise, alike, numbers)
 
 
 def _values(column: Column, cells: PlacedCells, kept: np.ndarray) -> pa.Array:
@@ -163,8 +169,8 @@ def _truths_differ(labels: Boolean | None, implied: np.ndarray, found: Values) -
     return _unequal(implied, held), held
 
 
-def _written_otherwise(derived: Derived, found: Values, held: np.ndarray, same: np.ndarray) -> Counter[tuple[str, str]]:
-    """The texts of equal cells that hold numbers, where a release would write others."""
+def _written(derived: Derived, found: Values, held: np.ndarray, same: np.ndarray) -> Counter[tuple[str, str]]:
+    """The texts of equal cells that hold numbers, each with the one that a release would write."""
     texts, positions = texts_of(found)
     seen = np.flatnonzero(same & (positions >= 0) & ~np.isnan(held))
     counts = np.bincount(positions[seen], minlength=len(texts))
@@ -178,8 +184,7 @@ def _written_otherwise(derived: Derived, found: Values, held: np.ndarray, same: 
         whole = array_of(numbers[which]) if kind == pa.float64() else array_of(numbers[which].astype(np.int64))
         values = whole.cast(kind)
     written = derived.written(_stated(derived, values))
-    found_texts = ((texts[i], text, int(counts[i])) for i, text in zip(which, written.to_pylist(), strict=True))
-    return Counter({(text, other): count for text, other, count in found_texts if text != other})
+    return Counter({(texts[i], text): int(counts[i]) for i, text in zip(which, written.to_pylist(), strict=True)})
 
 
 def _stated(derived: Derived, values: pa.Array) -> pa.Array:
