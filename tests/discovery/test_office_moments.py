@@ -91,6 +91,21 @@ def test_others_are_named_with_what_may_be_either() -> None:
     assert found.others("datetime", "") == (("%m/%d/%Y %H:%M", 100),)
 
 
+def test_moments_that_a_format_of_midnights_does_not_read_are_named(tmp_path: Path) -> None:
+    def written(one: datetime) -> str:
+        return f"{one:%d.%m.%Y %H:%M:%S}" if one.day == 9 else f"{one:%d.%m.%Y} 00:00:00"
+
+    path = table(tmp_path / "t.csv", {"day": written})
+    lost = int((~pd.read_csv(path)["day"].str.endswith(" 00:00:00")).sum())
+    discovered, curator = discover(path, budget=Budget(20.0, 1e-9), seed=0)
+    curator.close()
+    (day,) = discovered.columns
+    assert (day.kind, day.date_format) == ("date", "%d.%m.%Y 00:00:00")
+    assert day.read is not None
+    assert day.read[0] == pytest.approx(1 - lost / ROWS, abs=0.02)
+    assert dict(day.others) == {"%d.%m.%Y %H:%M:%S": pytest.approx(lost, abs=30)}
+
+
 def votes(cells: dict[str, int]) -> Votes:
     counts = np.zeros(PLACES)
     for name, count in cells.items():

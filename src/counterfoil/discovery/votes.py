@@ -479,7 +479,8 @@ def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:
         if written == compact_dates.FORMAT:
             return (DAYS,)
         if (moments := moments_at_midnight(written)) is not None:
-            return tuple(code for codes in codes_of_moments(moments) for code in codes)
+            of_times, midnights = codes_of_moments(moments)
+            return tuple(midnights if moments else (*of_times, *midnights))  # 00:00 in a format reads no other time
         either = () if written.startswith("%Y") else (CODES[f"ambiguous{written[2]}"],)
         return (CODES[written], *either)
     if kind == "datetime":
