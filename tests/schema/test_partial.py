@@ -13,7 +13,7 @@ from counterfoil.discovery.bought_text import schema_of
 from counterfoil.kept_files import KeptFile
 from counterfoil.schema import Categorical, Integer, Schema, SchemaError
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn
-from counterfoil.schema.partial import NOTHING, Partial, read_partial
+from counterfoil.schema.partial import NOTHING, Partial, read_partial, require_bounds_can_be_bought
 from counterfoil.schema.stated import Stated
 from discovered_strategies import BOUGHT
 
@@ -206,6 +206,17 @@ def test_a_column_between_two_dates_is_stated_in_full_and_need_not_be_in_the_tab
         read_partial(text.replace("upper = 90\n", ""), names)
     with pytest.raises(SchemaError, match=r"'stay': `between` must name columns of the table\. Found 'discharged'"):
         read_partial(text, ("admitted", "ward"))
+
+
+def test_times_of_day_and_days_at_midnight_are_answered_with_what_states_them() -> None:
+    def stated(kind: str, text_format: str) -> Partial:
+        return read_partial(f'[columns.at]\nkind = "{kind}"\nformat = "{text_format}"\n', ["at"])
+
+    with pytest.raises(SchemaError, match=r"times of day are public\. State lower = 1900-01-01T00:00:00, upper"):
+        stated("datetime", "%-H:%M")
+    with pytest.raises(SchemaError, match='beginning of the day, format = "%m/%d/%Y 12:00 AM", for dates are found'):
+        require_bounds_can_be_bought(stated("date", "%-m/%-d/%Y %I:%M %p"), {})
+    require_bounds_can_be_bought(stated("date", "%m/%d/%Y 12:00 AM"), {})
 
 
 @pytest.mark.parametrize("read", [lambda facts: read_partial(facts, ["age"]), Schema.from_toml])

@@ -12,13 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from counterfoil.kept_files import KeptFile, same_place
+from counterfoil.schema.clock import CLOCK_FORMATS
 from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.decimal_char import DECIMAL_CHARS
 from counterfoil.schema.discovered import Kind
 from counterfoil.schema.encoding import UTF_8, encoding_named
 from counterfoil.schema.errors import SchemaError, did_you_mean
 from counterfoil.schema.header import hint_of_names
-from counterfoil.schema.notation import text_of
+from counterfoil.schema.notation import of_python, text_of
 from counterfoil.schema.office_moments import DAY_FORMATS, MOMENT_FORMATS
 from counterfoil.schema.patterns import is_pattern, matches
 from counterfoil.schema.raw_cell import CLASSES, DATE_FORMATS, cell_of
@@ -303,6 +304,11 @@ def _left_open(name: str, table: Mapping[str, Any], lists: CodeLists) -> Stated 
                 f"column {name!r} ({kind}): `{key}` goes with `{unsaid[0]}`. State `{unsaid[0]}` too, or leave `{key}` "
                 f"out, and `{unsaid[0]}` is bought.{'' if key in KINDS[kind][1] else did_you_mean(key, KINDS[kind][1])}"
             )
+    if kind == "datetime" and of_python(str(table.get("format", ""))) in CLOCK_FORMATS:
+        raise SchemaError(
+            f"column {name!r} (datetime): bounds of times of day are public. State lower = 1900-01-01T00:00:00, upper "
+            '= 1900-01-01T23:59:59 and a `resolution`, such as "15min".'
+        )
     example = {key: value for key, value in _EXAMPLES[kind].items() if key in unsaid}
     if kind in ("date", "datetime") and "resolution" not in table:
         example["resolution"] = "1d"  # which bounds, and so which bins, there will be, nobody knows yet
@@ -331,10 +337,18 @@ def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataTy
         ):
             raise SchemaError(
                 f"The stated facts: column {name!r} ({left.kind}): bounds of what is written as {written!r} can't be "
-                "bought, for dates are found that are written like 2020-01-31, 31.01.2020 or 01/31/2020, and moments "
-                "like 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 PM. State `lower` and `upper` too, and "
-                "nothing of it is bought."
+                f"bought{_for_days(written, left.kind)}, for dates are found that are written like 2020-01-31, "
+                "31.01.2020 or 01/31/2020, and moments like 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 "
+                "PM. State `lower` and `upper` too, and nothing of it is bought."
             )
+
+
+def _for_days(written: str, kind: Kind | None) -> str:
+    """What states days at midnight in a notation of moments that is found; empty for another."""
+    if kind != "date" or not _is_found(written, "datetime"):
+        return ""
+    midnight = DAY_FORMATS.get(of_python(written))
+    return f', unless it says the beginning of the day, format = "{midnight}"' if midnight else ""
 
 
 def _is_found(written: str, kind: Kind | None) -> bool:
