@@ -297,6 +297,14 @@ def test_whole_minutes_lie_between_moments_without_seconds(text_format: str, ste
     assert (stay.lower, stay.upper, stay.step) == (0, upper, step)
 
 
+@pytest.mark.parametrize(("first", "last", "found"), [("%H:%M:%S", "%H:%M", False), ("%H:%M", "%H:%M:%S", True)])
+def test_no_moment_without_seconds_follows_from_one_with_them(first: str, last: str, found: bool) -> None:
+    """It would come before that one where both are within a minute."""
+    written_as = {"a": f"%d.%m.%Y {first}", "b": f"%d.%m.%Y {last}"}
+    ends = [replace(column(name, "datetime"), date_format=notation) for name, notation in written_as.items()]
+    assert ("[[derived]]" in written(ends, [length("a", "b", "datetime")])) == found
+
+
 def test_dates_follow_one_another():
     schema = Schema.from_toml(written([column(name) for name in "abc"], [length("b", "c"), length("a", "b")]))
     assert {one.name: one.expression for one in schema.derived} == {"b": "a + a_to_b", "c": "a + a_to_b + b_to_c"}

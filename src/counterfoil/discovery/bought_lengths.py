@@ -105,11 +105,15 @@ def _in_order(lengths: Iterable[Length]) -> Iterator[Length]:
 
 
 def _are_alike(first: BoughtColumn, last: BoughtColumn, length: Length) -> bool:
-    """Whether both are columns of the same kind and zone, which an expression can name."""
+    """Whether both are columns of the same kind and zone, which an expression can name, and the later one as fine.
+
+    Written without the seconds of the earlier one it could come before that.
+    """
     kinds = [one.facts.get("kind", ("", ""))[0] for one in (first, last)]
     zones = [one.facts.get("zone", ("", ""))[0] for one in (first, last)]
     named = not any("`" in one.name for one in (first, last))
-    return kinds == [length.kind] * 2 and zones[0] == zones[1] and named
+    as_fine = length.kind != "datetime" or _lacks_seconds(first) or not _lacks_seconds(last)
+    return kinds == [length.kind] * 2 and zones[0] == zones[1] and named and as_fine
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
