@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil.publishing.data_package import data_package, notation_of
-from counterfoil.schema import Boolean, Categorical, Date, Datetime, Identifier, Integer, Real, Schema
+from counterfoil.publishing.data_package import data_package
+from counterfoil.publishing.file_notation import notation_of
+from counterfoil.schema import Boolean, Categorical, Date, Datetime, Derived, Identifier, Integer, Real, Schema
 from counterfoil.synthesis.table import decode, write_table
 from saved_releases import VISITS_TOML
 from schema_strategies import categoricals, dates, datetimes, integers, reals
@@ -184,6 +185,24 @@ def test_a_word_that_no_other_column_has_holds_for_the_table() -> None:
     beside = Schema((Integer("loss", -20, 9), *schema.columns))
     assert notation_of(beside, typed=False).missing == ("",)
     assert notation_of(beside, typed=False).by_column == {"score": "-9"}
+
+
+@pytest.mark.parametrize("word", ["N/A", "noch da", "?", "n.a."])
+def test_no_number_that_is_computed_has_a_word_without_digits(tmp_path: Path, word: str) -> None:
+    """The column was one of texts, of which it was said that another column has the word as a value."""
+    amount = Integer("amount", 0, 9, missing=True, missing_values=(word,))
+    schema = Schema((amount, Derived("double", "integer", expression="amount * 2")))
+    first = package(schema, drawn(schema), tmp_path)["resources"][0]["schema"]
+    assert first["fields"][0]["type"] == "integer"
+    assert first["missingValues"] == ["", word]
+    former = notation_of(schema, typed=False, former=True)
+    assert (former.missing, former.by_column) == (("",), {"amount": word})
+
+
+def test_a_computed_number_may_have_a_word_with_digits() -> None:
+    amount = Integer("amount", 0, 9, missing=True, missing_values=("99",))
+    schema = Schema((amount, Derived("double", "integer", expression="amount * 11")))
+    assert notation_of(schema, typed=False).by_column == {"amount": "99"}
 
 
 def test_each_kind_says_what_it_is(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from counterfoil import synthesize
 from counterfoil.publishing import readme, release_folder
 from counterfoil.publishing.checksums import files_in, write_checksums
 from counterfoil.publishing.release_check import release_problems, unvouched_files
-from counterfoil.publishing.release_folder import noisy_of, publish
+from counterfoil.publishing.release_folder import noisy_of, package_of, publish
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
@@ -626,6 +626,27 @@ def test_a_folder_of_a_version_that_did_not_say_it_holds(published: Path) -> Non
     other_count(published)
     rehash(published)
     assert any("one_way.csv does not hold the noisy counts" in problem for problem in release_problems(published))
+
+
+def test_the_data_dictionary_of_a_former_version_holds(tmp_path: Path) -> None:
+    """Words for missing, beside a computed column, made columns ones of texts before 0.13."""
+    toml = (
+        '[columns.amount]\nkind = "integer"\nlower = 0\nupper = 9\nmissing = true\nmissing_values = ["N/A"]\n'
+        '[[derived]]\nname = "double"\nkind = "integer"\nexpression = "amount * 2"\n'
+    )
+    (tmp_path / "t.csv").write_text("amount\n" + "3\nN/A\n" * 200)
+    made = synthesize(str(tmp_path / "t.csv"), Schema.from_toml(toml), epsilon=1.0, method="mst", seed=1)
+    folder = publish(made, tmp_path / "out", form="csv", draw=lambda _: None).folder
+    assert release_problems(folder) == []
+    release = Synthesis.load(folder)
+    noisy = noisy_of(release.receipt.document)
+    now, former = (package_of(release, folder, "synthetic.csv", noisy, former=one) for one in (False, True))
+    types = [one["resources"][0]["schema"]["fields"][0]["type"] for one in (now, former)]
+    assert types == ["integer", "string"]
+    for document, holds in ((former, True), (former | {"title": "mine"}, False)):
+        (folder / "datapackage.json").write_text(json.dumps(document))
+        rehash(folder)
+        assert (release_problems(folder) == []) is holds
 
 
 @pytest.mark.parametrize("name", sorted(KEPT | EXPLAINED | {"synthetic.csv"}))

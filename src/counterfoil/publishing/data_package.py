@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from counterfoil.files import sha256_of
 from counterfoil.inert import inert
+from counterfoil.publishing.file_notation import Notation, notation_of
 from counterfoil.publishing.noisy_tables import (
     ABOVE,
     BELOW,
@@ -35,7 +35,6 @@ from counterfoil.schema.categorical import Categorical
 from counterfoil.schema.column import Column
 from counterfoil.schema.derived import Derived
 from counterfoil.schema.encoding import UTF_8
-from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.identifier import Identifier
 from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.integer import Integer
@@ -76,23 +75,14 @@ _DERIVED = {
 }
 
 
-@dataclass(frozen=True)
-class Notation:
-    """How a file writes values.
-
-    Args:
-        typed: whether the file has types of its own, as Parquet has; else all is text.
-        missing: the words for missing values that hold for the whole table.
-        by_column: those that hold for one column alone, because another column has such a value.
-    """
-
-    typed: bool
-    missing: tuple[str, ...]
-    by_column: Mapping[str, str]
-
-
 def data_package(
-    schema: Schema, document: Mapping[str, Any], names: Iterable[str], folder: Path, paths: Iterable[str]
+    schema: Schema,
+    document: Mapping[str, Any],
+    names: Iterable[str],
+    folder: Path,
+    paths: Iterable[str],
+    *,
+    former: bool = False,
 ) -> dict[str, Any]:
     """The document that `datapackage.json` holds.
 
@@ -102,6 +92,7 @@ def data_package(
         names: of the table's columns, in their order.
         folder: where the files are.
         paths: of the table first, then of the noisy tables that there are.
+        former: whether as versions before 0.13 wrote it, to be compared with.
 
     Raises:
         OSError: when a file can't be read.
@@ -109,7 +100,8 @@ def data_package(
     first, *others = paths
     budget = document["budget"]
     label = NOT_REAL_PEOPLE if document["private"] else f"{NOT_REAL_PEOPLE} {NOT_PRIVATE}"
-    resources = [_table_resource(schema, names, folder / first, first)]
+    notation = notation_of(schema, typed=Path(first).suffix == ".parquet", former=former)
+    resources = [_table_resource(schema, names, folder / first, first, notation)]
     resources += [_noisy_resource(folder / path, path) for path in others]
     tabular = all(resource["profile"] == "tabular-data-resource" for resource in resources)
     return {
@@ -136,8 +128,7 @@ def data_package(
     }
 
 
-def _table_resource(schema: Schema, names: Iterable[str], path: Path, name: str) -> dict[str, Any]:
-    notation = notation_of(schema, typed=path.suffix == ".parquet")
+def _table_resource(schema: Schema, names: Iterable[str], path: Path, name: str, notation: Notation) -> dict[str, Any]:
     columns, delimiter = {column.name: column for column in schema.columns}, delimiter_of(schema.columns)
     fields = [_field(columns[column], notation) for column in names]
     return _resource(
@@ -188,42 +179,6 @@ def _resource(
         "bytes": path.stat().st_size,
         "hash": f"sha256:{sha256_of(path)}",
     }
-
-
-def notation_of(schema: Schema, *, typed: bool) -> Notation:
-    """Which words mean that a value is missing, where.
-
-    A word of one column that is a value of another one holds for its own column alone: version 1 of table schemas has
-    one list for the whole table, by which that value would be read as missing.
-    """
-    words = {column.name: column.missing_word for column in schema.synthesized if column.missing_word}
-    if typed:
-        words = {name: word for name, word in words.items() if pa.types.is_string(schema[name].arrow_type)}
-    taken = {word for word in words.values() if any(_is_value(column, word) for column in schema.columns)}
-    common = [word for word in dict.fromkeys(words.values()) if word not in taken]
-    return Notation(typed, ("", *common), {name: word for name, word in words.items() if word in taken})
-
-
-def _is_value(column: Column | Identifier | Derived, word: str) -> bool:
-    """Whether a cell of the column may be this text and mean a value."""
-    if isinstance(column, Identifier):
-        return column.replace != "drop" and (word.isdecimal() or word.count("-") == 4)
-    if isinstance(column, Derived):
-        if column.true is not None:
-            return word in (str(column.true), str(column.false))
-        looked_up = {str(row[-1]) for row in column.lookup}
-        if looked_up and not column.is_spelled_plainly:
-            looked_up = set(column.written(array_of([row[-1] for row in column.lookup])).to_pylist())
-        return word in looked_up if looked_up else not word.isalpha() or word.casefold() in ("true", "false")
-    if word == column.missing_word:
-        return False
-    if word in column.labels[: column.n_bins]:
-        return True
-    try:
-        replace(column, missing=True, missing_values=(*column.missing_values, word))
-    except SchemaError:  # a word for missing values that is a value too is refused
-        return word not in column.missing_values
-    return False
 
 
 def _field(column: Column | Identifier | Derived, notation: Notation) -> dict[str, Any]:
@@ -339,7 +294,8 @@ def _instant(column: Instant, notation: Notation) -> dict[str, Any]:
     day = isinstance(column, Date)
     kind = "date" if day else "datetime"
     if notation.typed:
-        said = {"description": f"Times of day, as moments of {DAY_OF_TIMES:%Y-%m-%d}."} if column.is_clock else {}
+        is_clock = column.is_clock and not notation.former
+        said = {"description": f"Times of day, as moments of {DAY_OF_TIMES:%Y-%m-%d}."} if is_clock else {}
         bounds = {"minimum": column.lower.isoformat(), "maximum": column.upper.isoformat()}
         return {"type": kind, **said, "constraints": bounds}
     text_format = of_python(column.format) or ("" if day else _ISO_DATETIME + ("%z" if column.zone else ""))

@@ -196,10 +196,12 @@ def noisy_of(document: Any, *, former: bool = False) -> NoisyTables | None:
     return tables if tables.texts else None
 
 
-def package_of(final: Synthesis | PointSynthesis, folder: Path, table: str, noisy: NoisyTables | None) -> Any:
-    """The data dictionary of a release whose table and noisy tables lie in `folder`."""
+def package_of(
+    final: Synthesis | PointSynthesis, folder: Path, table: str, noisy: NoisyTables | None, *, former: bool = False
+) -> Any:
+    """The data dictionary of a release whose files lie in `folder`, where `former` as versions before 0.13 wrote it."""
     paths = [table, *(noisy.texts if noisy is not None else ())]
-    return data_package(final.schema, final.receipt.document, final.column_names, folder, paths)
+    return data_package(final.schema, final.receipt.document, final.column_names, folder, paths, former=former)
 
 
 def readme_of(final: Synthesis | PointSynthesis, folder: Path, table: str, noisy: NoisyTables | None) -> str:
