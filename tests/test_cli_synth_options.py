@@ -280,3 +280,46 @@ def test_a_copied_column_with_the_name_of_an_identifier_may_be_the_person() -> N
 def test_a_number_with_the_name_of_persons_may_be_the_person(name: str, upper: int, asks: bool) -> None:
     advice = unit_advice(Schema.from_toml(f'[columns.{name}]\nkind = "integer"\nlower = 0\nupper = {upper}\n'), None)
     assert (advice is not None) == asks
+
+
+@pytest.mark.parametrize(
+    ("facts", "named"),
+    [
+        ('ignore = ["patient", "note"]\n', "--privacy-unit patient --max-rows K."),
+        ('ignore = ["e-mail", "PatID"]\n', "where COLUMN is PatID or e-mail."),
+        ('ignore = ["patient"]\n[columns.stay]\nkind = "identifier"\n', "where COLUMN is stay or patient."),
+        (
+            'ignore = ["phone"]\n[columns.subject_id]\nkind = "integer"\nlower = 0\nupper = 900\n',
+            "where COLUMN is subject_id or phone.",
+        ),
+    ],
+)
+def test_a_column_that_is_ignored_may_be_the_person(facts: str, named: str) -> None:
+    """Who left the patients out of a schema by hand got a copy that protects single visits, without a word."""
+    advice = unit_advice(Schema.from_toml(facts + '[columns.sick]\nkind = "boolean"\n'), None)
+    assert str(advice).endswith(named)
+
+
+def test_an_ignored_column_of_another_kind_is_no_person() -> None:
+    assert unit_advice(Schema.from_toml('ignore = ["note"]\n[columns.sick]\nkind = "boolean"\n'), None) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [
+        ("Pat.-Nr.", True),
+        ("Patientennummer", True),
+        ("Fallnr", True),
+        ("Versichertenkennung", True),
+        ("Pseudonym", True),
+        ("USUBJID", True),
+        ("NHS No.", True),
+        ("INR", False),
+        ("rapid", False),
+        ("Nodes", False),
+    ],
+)
+def test_numbers_of_persons_are_known_by_names_as_hospitals_write_them(name: str, asks: bool) -> None:
+    """A copy of `Pat.-Nr.` had numbers as any other column, and nothing said that it protects single rows."""
+    schema = Schema.from_toml(f'[columns."{name}"]\nkind = "integer"\nlower = 0\nupper = 9000\n')
+    assert (unit_advice(schema, None) is not None) == asks

@@ -20,9 +20,12 @@ from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
 _NAMES_SOMEBODY = re.compile(
-    r"(^|[_\W])(id|uuid|guid|ssn|mrn|iban|imsi|imei|msisdn|nbr|nr|no|num|number|key|e-?mail|phone|name|address)$"
+    r"(^|[_\W])(id|uuid|guid|ssn|mrn|iban|imsi|imei|msisdn|nbr|nr|no|num|number|key|e-?mail|phone|name|address"
+    r"|nummer|kennung)\.?$"
     r"|(^|[_\W])(first|last|full)[_ ]?name$"
-    r"|(?-i:[a-z](ID|Id|Nbr|Nr|No))$",
+    r"|(?-i:[a-z](ID|Id|Nbr|Nr|No))\.?$"
+    # German puts words together: Fallnummer, Patientenkennung, Kundennr. (but INR is a result of a laboratory).
+    r"|[a-zäöüß](nummer|kennung|(?<=[a-zäöüß]{3})nr)\.?$",
     re.I,
 )
 _AMOUNTS = re.compile(

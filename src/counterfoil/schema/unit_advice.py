@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 ANY_COLUMN = "COLUMN"
 """What stands for a column where several could be meant."""
 _PERSON = re.compile(
-    r"(^|[_\W])(person|patient|customer|client|subject|participant|respondent|member|employee|student|pupil|kunde)$",
+    r"(^|[_\W])("
+    r"person|patient|customer|client|subject|participant|respondent|member|employee|student|pupil|kunde"
+    r"|patientin|kundin|proband(in)?|pseudonym"
+    r"|(person|patient|customer|client|subject|us?ubj|subj|pat|p)_?id"
+    r")$",
     re.I,
 )
 _A_NAME = re.compile(r"(name|address|phone|e-?mail)$", re.I)
@@ -34,7 +38,7 @@ Asking = Callable[[str, str], str]
 
 
 class RowProtectionWarning(UserWarning):
-    """Each row is protected by itself, and the schema has an identifier, or copies what is called like one.
+    """Each row is protected by itself, and the schema has an identifier, or copies or ignores what is called like one.
 
     A person whose rows are many is then protected less than the epsilon of the release says. Pass `privacy_unit`, or
     ignore this category where each row is of another person.
@@ -42,10 +46,15 @@ class RowProtectionWarning(UserWarning):
 
 
 def unit_advice_in(asking: Asking, schema: Schema, unit: PrivacyUnit | None) -> str | None:
-    """What to consider where rows have an identifier and each is protected by itself; None where nothing is."""
+    """What to consider where rows have an identifier and each is protected by itself; None where nothing is.
+
+    A column that is left out of the copy by `ignore` says as well whose rows are whose, and can be the unit.
+    """
     if unit is not None:
         return None
     named = [column.name for column in schema.columns if isinstance(column, Identifier)]
+    if ignored := [name for name in schema.ignore if _may_be_a_person(name)]:
+        named += sorted((*ignored, *([] if named else _copied(schema))), key=_is_a_name)
     if not named:
         return _copied_advice(asking, schema)
     if schema.bought is not None and (bought := schema.bought.unit) is not None:
@@ -108,7 +117,11 @@ def _likely_units(schema: Schema) -> list[str]:
         return []
     identifiers = (column.name for column in schema.columns if isinstance(column, Identifier))
     found = [name for name in (*identifiers, *schema.ignore, *_numbers_of_many(schema)) if _may_be_a_person(name)]
-    return sorted(found, key=lambda name: _A_NAME.search(name) is not None)
+    return sorted(found, key=_is_a_name)
+
+
+def _is_a_name(column: str) -> bool:
+    return _A_NAME.search(column) is not None
 
 
 def _may_be_a_person(name: str) -> bool:
