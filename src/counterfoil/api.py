@@ -20,6 +20,7 @@ from counterfoil.curator.kept_release import kept_release, place_of_answers
 from counterfoil.curator.release_facts import release_facts
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.rest import words_beside_a_rest
+from counterfoil.curator.stored_orders import orders_lost
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
 from counterfoil.fidelity.fidelity import Fidelity
@@ -184,6 +185,8 @@ def synthesize(
         elif (words := words_beside_a_rest(facts.bought, ledger)) is not None:
             warnings.warn(f"{words} `rest=True` spends its rest.", RestUnspentWarning, stacklevel=outside_the_package())
         _warn_of_schema(curator.schema)
+        if lost := orders_lost(source, curator.schema):
+            warnings.warn(lost, SchemaWarning, stacklevel=outside_the_package())
         warn_of_row_protection(curator.schema, unit)
         make = partial(
             release_from,

@@ -24,6 +24,7 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
         gives_points: whether the method makes points (`Method.gives_points`).
     """
     from counterfoil.curator.source_facts import columns_of
+    from counterfoil.curator.stored_orders import orders_lost
     from counterfoil.schema.known_losses import known_losses, words_unwritten
     from counterfoil.schema.leading_zeros import zeros_lost, zeros_unwritten
     from counterfoil.schema.one_spelling import one_spelling
@@ -43,6 +44,8 @@ def notes_before(request: Request, table: Path, *, gives_points: bool) -> Iterat
         yield from filter(None, zeros)
     if schema.between and (own := not_read(schema, columns_of(source, schema.declared, schema.encoding).types)):
         yield own
+    if lost := orders_lost(source, schema):
+        yield lost
     if other := other_notation(source, schema, table):
         yield other
     if not request.rest and (adding := _beside_a_rest(request)) is not None:

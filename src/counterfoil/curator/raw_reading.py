@@ -103,6 +103,11 @@ class RawTable:
             column.name: {name: columns[name] for name in followed(column, columns)} for column in self.held
         }
 
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        """The types of the columns in storage, where it has any; they say nothing about records."""
+        return self._source.column_types if self._source.typed else {}
+
     def batches(self, *, derived: bool = False) -> Iterator[RawBatch]:
         """All rows in order; none for a table without rows.
 

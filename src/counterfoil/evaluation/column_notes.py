@@ -58,11 +58,11 @@ class ColumnNote:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "days", "notation",
             "left_out", "missing_spellings", "grid", "points", "lookup", "shared", "follows", "digits", "sum",
-            "product", "order", "missing", "skipped", "wherever", "same", "unit" or "unique".
+            "product", "order", "missing", "skipped", "wherever", "same", "unit", "unique" or "stored".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, of stated values that never occur, for "follows" of values of the other column, for
             "digits", "sum", "product", "order", "wherever", "same" and "unique" of records that show it, or for
-            "missing", "skipped" and "unit" of columns.
+            "missing", "skipped", "unit" and "stored" of columns.
         stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, where they were asked for.

@@ -32,6 +32,7 @@ from counterfoil.evaluation.pasted_together import pasted_together
 from counterfoil.evaluation.product_notes import ProductCounts
 from counterfoil.evaluation.repeated_names import RepeatedNames
 from counterfoil.evaluation.skip_notes import SkipCounts
+from counterfoil.evaluation.stored_notes import stored_notes
 from counterfoil.evaluation.sum_notes import SumCounts
 from counterfoil.evaluation.total_rows import TotalRows
 from counterfoil.evaluation.unique_notes import UniqueCounts
@@ -313,6 +314,7 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool,
     columns = tuple(counting.columns[column.name].report(ColumnWords.of(column), numbers) for column in synthesized)
     notes = tuple(note for column in synthesized for note in counting.columns[column.name].noted.notes())
     notes += tuple(note for one in written for note in one.notes())
+    notes += tuple(stored_notes(table.schema, table.types))
     notes += tuple(ColumnNote(gap.column, "lookup", gap.text, gap.count) for gap in lookup_gaps(table.schema))
     notes += tuple(ColumnNote(one.column, "lookup", one.text, one.count) for one in rounded_lookups(table.schema))
     notes += tuple(ColumnNote(one.column, "shared", one.text, one.count) for one in shared_values(table.schema))

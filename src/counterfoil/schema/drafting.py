@@ -15,7 +15,7 @@ from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.patterns import is_pattern
 from counterfoil.schema.scale import LOG
 from counterfoil.schema.spelling import has_no_text
-from counterfoil.schema.storage_words import storage_words
+from counterfoil.schema.storage_words import is_ordered_category, storage_words
 from counterfoil.schema.toml import UNKNOWN
 from counterfoil.schema.toml_text import toml_key, toml_table, toml_value
 
@@ -76,6 +76,9 @@ _CODE = """\
 # Its name may be that of a code. If it may begin with 0, as 00123 does, list the codes as texts (kind = "categorical",
 # values or values_from), or declare digits = 5: an "integer" is written without its zeros otherwise.
 """
+_ORDERED = """\
+# Stored as ordered categories: list `values` from least to greatest, or take `ordered` out where no order is meant.
+"""
 _NO_TEXT = """\
 # Stored as {words}, of which nothing can be synthesized. Store it as a number or a text (a length of time as its
 # seconds), or leave it out: `ignore` above the first column, or kind = "identifier".
@@ -125,6 +128,7 @@ def draft(
             + (_choices(str(guessed["kind"])) if asks else "")
             + (_AMOUNT if facts["kind"] == UNKNOWN and not asks and _is_amount(column) else "")
             + (_NO_TEXT.format(words=storage_words(kind)) if typed and has_no_text(kind) else "")
+            + (_ORDERED if "ordered" in facts else "")
             + (_CODE if not typed and may_be_code(column) else "")
         )
     return inert_toml("\n".join(parts))
@@ -164,7 +168,9 @@ def guess(column: str, kind: pa.DataType) -> dict[str, Any]:
         return {"kind": "date"} | bounds
     if pa.types.is_timestamp(kind):
         return {"kind": "datetime"} | bounds | {"resolution": "1d"} | ({} if kind.tz is None else {"zone": UNKNOWN})
-    return {"kind": UNKNOWN} if has_no_text(kind) else {"kind": "categorical", "values": []}
+    if has_no_text(kind):
+        return {"kind": UNKNOWN}
+    return {"kind": "categorical", "values": []} | ({"ordered": True} if is_ordered_category(kind) else {})
 
 
 def _stored_decimals(kind: pa.DataType) -> dict[str, int]:

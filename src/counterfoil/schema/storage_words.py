@@ -29,6 +29,11 @@ def storage_words(kind: pa.DataType) -> str:
     return next((words for belongs, words in _WORDS if belongs(kind)), "values of another type")
 
 
+def is_ordered_category(kind: pa.DataType | None) -> bool:
+    """Whether the type is one of categories with an order, such as pandas' `ordered=True` or polars' `Enum`."""
+    return kind is not None and types.is_dictionary(kind) and bool(kind.ordered)
+
+
 def stored_as_nothing(kinds: Iterable[pa.DataType]) -> str:
     """What is said of columns that nothing can be made of, because of their types."""
     words = list(dict.fromkeys(map(storage_words, kinds))) or ["what has no single values"]
