@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterfoil.inference.event import Event, group_labels
-from counterfoil.schema import Categorical, Integer, Schema, SchemaError
+from counterfoil.schema import Categorical, Integer, Real, Schema, SchemaError
 
 SCHEMA = Schema(
     (
@@ -86,3 +86,24 @@ def test_labels_of_groups():
 def test_what_is_no_event(text):
     with pytest.raises(SchemaError):
         Event(SCHEMA, text)
+
+
+def test_a_number_with_a_code_of_its_own_is_in_no_bin_beside_it() -> None:
+    """A limit of detection lies within a bin of reals: the share below it was put between that of its code and that of
+    the bin as well, at .13 in place of .04."""
+    column = Real("crp", 0.0, 300.0, decimals=1, points=(20.0,), words=(("<0.6", 0.3),), missing=True)
+    schema = Schema((column,))
+    groups = {"crp": np.arange(column.size)}
+    bins = np.flatnonzero(column.ranges[0] < column.ranges[1])
+    for text in ("crp == 0.3", "crp == '<0.6'", "crp in [0.3, 20]", "20 == crp"):
+        certain, possible = Event(schema, text).cells(("crp",), groups)
+        assert (certain == possible).all(), text
+        assert certain.any(), text
+        assert not certain[bins].any(), text
+    certain, possible = Event(schema, "crp != 0.3").cells(("crp",), groups)
+    assert (certain == possible).all()
+    assert certain[bins].all()
+    # A number that shares its bin with others may be any of them.
+    certain, possible = Event(schema, "crp == 0.7").cells(("crp",), groups)
+    assert possible.sum() == 1
+    assert not certain.any()

@@ -12,7 +12,7 @@ import numpy as np
 from counterfoil.inference.pooled_marginal import Patterns
 from counterfoil.schema import Schema
 from counterfoil.schema.asked import condition_on
-from counterfoil.schema.expression import Expression, Range, Truth
+from counterfoil.schema.expression import CodeRange, Expression, Truth
 
 EMPTY: Mapping[str, Collection[int]] = MappingProxyType({})
 
@@ -58,7 +58,7 @@ class Event:
         for axis, name in enumerate(columns):
             slots = [1] * len(columns)
             slots[axis] = -1
-            ranges[name] = Range(*(ends.reshape(slots) for ends in self.schema[name].ranges))
+            ranges[name] = CodeRange(*(ends.reshape(slots) for ends in self.schema[name].ranges))
         shape = tuple(len(groups[name]) for name in columns)
         certain, possible = (np.broadcast_to(part, shape) for part in _met(self._expression(ranges)))
         merged = tuple(int(groups[name].max()) + 1 for name in columns)
@@ -80,7 +80,7 @@ class Event:
         ranges = {}
         for name in self.columns:
             lows, highs = self.schema[name].ranges
-            ranges[name] = Range(lows[codes[name]], highs[codes[name]])
+            ranges[name] = CodeRange(lows[codes[name]], highs[codes[name]])
         certain, possible = _met(self._expression(ranges))
         return certain, possible
 

@@ -61,6 +61,18 @@ class Range:
     high: np.ndarray
 
 
+class CodeRange(Range):
+    """The same of a column's codes: a number that has a code of its own is in no bin beside it."""
+
+    def beside(self, number: float, column: Column) -> Range:
+        """Ranges that do not hold `number`, where it has a code of its own, but for that code."""
+        lows, highs = column.ranges
+        if not ((lows == number) & (highs == number)).any():
+            return self
+        holds = (self.low < self.high) & (self.low <= number) & (number <= self.high)
+        return Range(*(np.where(holds, np.nextafter(number, np.inf), end) for end in (self.low, self.high)))
+
+
 _SIGNS: Mapping[type, tuple[str, str]] = {ast.BitAnd: ("&", "and"), ast.BitOr: ("|", "or"), ast.Invert: ("~", "not")}
 
 
@@ -210,7 +222,10 @@ class Expression:
             if equal and column.is_missing_word(self._literal(constant, column, ranges)):
                 absent = _absent(ranges[column.name])
                 return absent if isinstance(op, ast.Eq) else ~absent
-            self._compared[column.name, float(self._range(constant, owner, ranges).low), equal] = None
+            number = self._range(constant, owner, ranges)
+            self._compared[column.name, float(number.low), equal] = None
+            if equal and isinstance(values := ranges[column.name], CodeRange):
+                return _compared(op, values.beside(float(number.low), column), number)
         return _compared(op, self._range(left, owner, ranges), self._range(right, owner, ranges))
 
     def _days_between(self, node: ast.expr, ranges: Mapping[str, Range]) -> Range | None:
