@@ -18,6 +18,7 @@ from counterfoil.domain.log_linear import positions
 from counterfoil.schema.column import MAX_SIZE
 from counterfoil.schema.decimal_grid import DecimalGrid
 from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.limit_edges import divided_at_limits
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.number_words import NumberWords, with_numbers
 from counterfoil.schema.plain_arrays import array_of, numpy_of
@@ -261,7 +262,13 @@ class Real(NumberColumn):
 
     def _cell_edges(self) -> list[float]:
         edges = real_edges(self.lower, self.upper, self.bins or CELLS, self._axis)
-        if self.decimals is None or self.bins:
+        if self.bins:
+            return edges
+        grid, said = self._decimal_grid, {"decimal_char": self.decimal_char, "unit": self.unit}
+        return divided_at_limits(self._with_decimals(edges), self.points, self.words, grid, **said)
+
+    def _with_decimals(self, edges: list[float]) -> list[float]:
+        if self.decimals is None:
             return edges
         assert self._decimal_grid is not None
         first, last = self._decimal_grid.ends
