@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from counterfoil.curator.given import schema_given
 from counterfoil.evaluation.comparison import Comparison, compare
 from counterfoil.ledger.ledger import Ledger
-from counterfoil.publishing.release_rows import rows_of
+from counterfoil.publishing.release_rows import rows_of, said_of_used
+from counterfoil.receipt.rows_used import rows_beside_used
 from counterfoil.schema import Schema
 from counterfoil.synthesis.point_synthesis import PointSynthesis
 from counterfoil.synthesis.synthesis import Synthesis
@@ -50,10 +52,12 @@ def evaluate_without_privacy(
         LedgerError: where there is no sound ledger at the path.
         ModuleNotFoundError: with a target, without scikit-learn.
     """
-    rows = synthetic
+    rows, used = synthetic, ""
     if isinstance(synthetic, (Synthesis, PointSynthesis)):
+        used = rows_beside_used(synthetic.receipt.document)
         rows, schema = synthetic.to_arrow(), synthetic.schema if schema is None else schema
     elif isinstance(synthetic, (str, os.PathLike)):
+        used = said_of_used(Path(synthetic))
         rows, kept = rows_of(Path(synthetic)), Path(synthetic) / "schema.toml"
         schema = kept if schema is None and kept.is_file() else schema
     if schema is None:
@@ -62,4 +66,5 @@ def evaluate_without_privacy(
             "it: give one."
         )
     facts = schema_given(schema, source=real)
-    return compare(real, rows, facts, target=target, protected=protected, ignore=ignore, ledger=ledger)
+    found = compare(real, rows, facts, target=target, protected=protected, ignore=ignore, ledger=ledger)
+    return replace(found, used=used)

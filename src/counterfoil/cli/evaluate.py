@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from counterfoil.cli.options import Json, LedgerFile, ShowValues
 from counterfoil.cli.show_values import showing_values
 from counterfoil.cli.terminal import Terminal
-from counterfoil.publishing.release_rows import rows_of, schema_beside, table_in
+from counterfoil.publishing.release_rows import rows_of, said_of_used, schema_beside, table_in
 
 
 def evaluate(
@@ -72,5 +73,6 @@ def evaluate(
             ignore=ignore or (),
             ledger=opened,
         )
+    comparison = replace(comparison, used=said_of_used(synthetic))
     terminal.report(said_of_comparison(comparison, values=show_values))
     terminal.document(comparison.to_json(values=show_values))

@@ -43,6 +43,7 @@ class Comparison:
         columns: each column in its own units, before the schema changes a value, in the schema's order.
         schema: the public facts about both tables.
         facts: its rules and lists of zeros, with the real records that break them.
+        used: a sentence on the real rows that the release left out; empty where it used all, or where that is unknown.
     """
 
     real_rows: int
@@ -53,6 +54,7 @@ class Comparison:
     columns: tuple[ColumnComparison, ...]
     schema: Schema
     facts: tuple[BrokenFact, ...] = ()
+    used: str = ""
 
     def __str__(self) -> str:
         return text_of(said_of_comparison(self))
@@ -70,6 +72,7 @@ class Comparison:
             "private": False,
             "warning": "NOT PRIVATE: exact statistics of the real records. DO NOT SHARE.",
             "rows": {"real": self.real_rows, "synthetic": self.synthetic_rows},
+            **({"rows_used": self.used} if self.used else {}),
             "marginals": [
                 {
                     "order": part.order,

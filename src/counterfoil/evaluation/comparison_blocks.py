@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from counterfoil.blocks import Alarm, Block
+from counterfoil.blocks import Alarm, Block, wrapped
 from counterfoil.evaluation.column_blocks import columns_of
 from counterfoil.evaluation.fact_blocks import broken_shares
 
@@ -21,6 +21,8 @@ def said_of_comparison(comparison: Comparison, *, values: bool = False) -> Itera
     """The comparison as tables; no record is in them, but with `values` the names of categories."""
     yield Alarm(ALARM)
     yield f"{comparison.real_rows:,} real rows, {comparison.synthetic_rows:,} synthetic ones."
+    if comparison.used:
+        yield wrapped(comparison.used)
     yield _marginals(comparison)
     yield from broken_shares(comparison)
     yield from columns_of(comparison, values=values)

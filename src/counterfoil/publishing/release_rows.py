@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from counterfoil.receipt.receipt import Receipt
 
 
 def rows_of(release: str | Path) -> Any:
@@ -54,3 +57,33 @@ def table_in(folder: Path) -> Path | None:
     from counterfoil.publishing.release_folder import FORMATS, table_name
 
     return next((path for path in (folder / table_name(form) for form in FORMATS) if path.is_file()), None)
+
+
+def said_of_used(release: str | Path) -> str:
+    """A sentence on the rows that a release left out; empty where it used all, or where no receipt of it is found.
+
+    Args:
+        release: the path of its table or of its folder.
+    """
+    from counterfoil.receipt.rows_used import rows_beside_used
+
+    receipt = _receipt_of(Path(release))
+    return "" if receipt is None else rows_beside_used(receipt.document)
+
+
+def _receipt_of(path: Path) -> Receipt | None:
+    """That of a folder, or the one beside a table which is a receipt of these very bytes."""
+    from counterfoil.receipt.receipt import Receipt
+    from counterfoil.synthesis.folder import RECEIPT
+    from counterfoil.synthesis.saved import receipt_beside, require_receipts_table
+
+    place = path / RECEIPT if path.is_dir() else receipt_beside(path)
+    if not place.is_file():
+        return None
+    try:
+        receipt = Receipt.load(place)
+        if path.is_file():
+            require_receipts_table(path, receipt)
+    except ValueError:
+        return None
+    return receipt

@@ -20,3 +20,18 @@ def rows_used(document: Mapping[str, Any]) -> str:
         f"Real rows are those that were used, at most {most:,} of each {unit['column']!r}: where somebody has more, "
         "nothing is said of a table with all of them."
     )
+
+
+def rows_beside_used(document: Mapping[str, Any]) -> str:
+    """The same where a release is compared with a whole table: what was left out makes a difference without any noise.
+
+    Empty where each row was used.
+    """
+    unit = document.get("privacy_unit")
+    if unit is None:
+        return ""
+    most = int(unit["max_rows"])
+    return (
+        f"The release used at most {most:,} row{'s' * (most != 1)} of each {unit['column']!r}, chosen at random, and "
+        "the real rows here are all of them: where somebody has more, differences are due to what was left out, too."
+    )
