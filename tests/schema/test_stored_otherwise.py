@@ -52,6 +52,7 @@ def test_nothing_is_said_of_categories_without_an_order_or_of_numbers_and_files_
     path = tmp_path / "visits.csv"
     visits().to_csv(path, index=False)
     assert not orders_lost(path, Schema.from_toml(FACTS.format("")))
+    assert not orders_lost("spark+parquet:///nowhere/visits.parquet", Schema.from_toml(FACTS.format("")))
     assert not orders_lost(visits(ordered=False), Schema.from_toml(FACTS.format("")))
     scores = pd.DataFrame({"grade": pd.Categorical([1, 2, 3] * 9, ordered=True)})
     assert not orders_lost(scores, Schema.from_toml('[columns.grade]\nkind = "categorical"\nvalues = [1, 2, 3]\n'))

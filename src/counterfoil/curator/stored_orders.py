@@ -21,8 +21,11 @@ def orders_lost(source: Any, schema: Schema) -> str:
     """
     if not any(isinstance(column, Categorical) and not column.ordered for column in schema.synthesized):
         return ""
-    if is_spark_frame(source) or (
-        isinstance(source, (str, os.PathLike)) and not os.fspath(source).lower().endswith(_PARQUET)
-    ):
+    if is_spark_frame(source) or (isinstance(source, (str, os.PathLike)) and not _is_parquet(os.fspath(source))):
         return ""
     return said_of_orders(lost_orders(schema, columns_of(source, schema.declared).types))
+
+
+def _is_parquet(path: str) -> bool:
+    """Whether it is a file of this machine: Spark reads texts without an order, and takes seconds to start."""
+    return path.lower().endswith(_PARQUET) and "://" not in path
