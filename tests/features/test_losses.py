@@ -207,6 +207,17 @@ def test_no_two_records_move_losses_by_more(loss, columns, radius, counted, seed
     assert_no_two_move_by_more(net, *records(SCHEMA, np.random.default_rng(seed), n), n)
 
 
+@pytest.mark.parametrize("loss", ALL[1:], ids=lambda loss: f"{loss.kind} {loss.delta}")
+def test_no_two_records_move_losses_by_more_where_bounds_are_hardly_apart(loss):
+    """What scales numbers of such a column is beyond floating point, and times a number at the bound no number."""
+    width = 1e-306
+    schema = Schema((Real("y", 0.0, width, bins=2), Real("x", 0.0, width, bins=2)))
+    net = LossNet.of(schema, loss, "y", ["x"], points=100, counted=True)
+    numbers = {name: width * np.array([0.0, 0.25, 0.5, 1.0]) for name in ("y", "x")}
+    assert np.array_equal(net.targets({}, numbers), [-1, -0.5, 0, 1])
+    assert_no_two_move_by_more(net, {}, numbers, 4)
+
+
 @pytest.mark.parametrize("radius", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("loss", ALL, ids=lambda loss: f"{loss.kind} {loss.delta}")
 @pytest.mark.parametrize("d", [1, 2, 3])

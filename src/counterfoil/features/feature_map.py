@@ -156,7 +156,10 @@ def scaled_to_unit(column: Column, numbers: np.ndarray) -> np.ndarray:
     lower, upper = float(np.nanmin(lows)), float(np.nanmax(highs))
     if not lower < upper:
         return np.where(np.isnan(numbers), np.nan, 0.0)
-    return np.clip(np.rint((numbers - lower) * (2 * UNIT / (upper - lower)) - UNIT), -UNIT, UNIT)
+    scale = 2 * UNIT / (upper - lower)
+    if np.isinf(scale):  # of bounds that are hardly apart: times it, the lower one would be no number
+        return np.clip(np.rint((numbers - lower) / (upper - lower) * (2 * UNIT) - UNIT), -UNIT, UNIT)
+    return np.clip(np.rint((numbers - lower) * scale - UNIT), -UNIT, UNIT)
 
 
 def input_names_of(column: Column) -> tuple[str, ...]:
