@@ -239,6 +239,28 @@ def test_a_run_whose_last_part_was_lost_still_gives_its_model(monkeypatch, ledge
     assert descent.summed == 3  # of the last half, those that were kept
 
 
+def test_a_run_that_another_one_continues_ends_before_it_takes_its_parts(monkeypatch, ledger, tmp_path):
+    """As where the same command is started twice: each would be charged some parts, and none could be finished."""
+    path, original, taken = tmp_path / "state", Training.step, [0]
+
+    def overtaken(self, parameters, draws=None):
+        taken[0] += 1
+        if taken[0] == 4:  # within the second part
+            with monkeypatch.context() as patched:
+                patched.setattr(Training, "step", original)
+                stop_at(patched, 2)
+                with pytest.raises(Stopped):
+                    run(ledger, path)
+        return original(self, parameters, draws)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Training, "step", overtaken)
+        with pytest.raises(LedgerError, match="Another process goes on with this release: its ledger has 3 charges"):
+            run(ledger, path)
+    assert len(ledger.releases()[0].charges) == 3, "the last part is left to whoever goes on"
+    assert run(ledger, path).taken == 10
+
+
 def test_steps_of_a_finished_run_are_not_asked_again(ledger, tmp_path):
     path = tmp_path / "state"
     run(ledger, path)

@@ -322,6 +322,12 @@ class Account:
         def affords(records: list[dict[str, Any]]) -> bool:
             if self._log is not None:
                 self.charged = len(records)  # with what was lost, or what another run charged
+            elif self._planned is not None and len(records) != self.charged:
+                # Two runs that shared a plan would each end after some of its parts, with the others' answers lost.
+                raise LedgerError(
+                    f"Another process goes on with this release: its ledger has {len(records) - 1} charges of it, and "
+                    f"this run knows of {self.charged - 1}. Let the other one finish."
+                )
             return self._affords(records)
 
         self._randomness.make_ready()
