@@ -21,6 +21,7 @@ from counterfoil.ledger.no_ledger import (
 )
 from counterfoil.training.changed_rows import ChangedRowsWarning
 from counterfoil.training.noise_warnings import NoisyGradientsWarning, NoisyVotesWarning
+from counterfoil.training.unnoted import UnnotedWarning
 
 PRINTED = (
     NoLedgerWarning,
@@ -31,6 +32,7 @@ PRINTED = (
     NoisyGradientsWarning,
     NoisyVotesWarning,
     ViewWarning,
+    UnnotedWarning,
 )
 """What commands print as a note when it is warned of, and not at the end."""
 

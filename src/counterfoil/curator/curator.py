@@ -389,6 +389,10 @@ class Curator:
                 if release is not None:
                     release.end("finished")
 
+    def leave_open(self) -> None:
+        """Has the release stay open in its ledger, which can't note its receipt; what it reserved stays reserved."""
+        self._release = None
+
     @property
     def charged(self) -> int:
         """How many charges were made so far, without a look at the ledger."""

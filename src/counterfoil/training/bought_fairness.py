@@ -22,6 +22,7 @@ from counterfoil.receipt.noisy_groups import NoisyGroups, NoisyRatio, noisy_grou
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
 from counterfoil.training.classification import Classifier
+from counterfoil.training.unnoted import unnoted_at_worst
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -101,8 +102,11 @@ def fairness_of(
             rows=0,
             released="measures",
             warnings=budget_warnings(curator.budget, None),
-        )
-    return BoughtFairness(groups, receipt.with_fidelity([groups.to_json()], []))
+        ).with_fidelity([groups.to_json()], [])
+        with unnoted_at_worst(curator):
+            curator.record_receipt(receipt.digest)
+            curator.close()
+    return BoughtFairness(groups, receipt)
 
 
 def public_predictor(model: Classifier) -> LayeredPredictor:

@@ -40,6 +40,7 @@ from counterfoil.training.parameters import Parameters
 from counterfoil.training.penalties import FEWEST
 from counterfoil.training.private_run import DrawsOf, Schedule, train
 from counterfoil.training.public_rows import coded_rows
+from counterfoil.training.unnoted import unnoted_at_worst
 
 if TYPE_CHECKING:
     from counterfoil.networks.network import Network
@@ -166,6 +167,8 @@ class PrivateModel(Parameters, ABC):
             self._keep(curator, features, descent, [*budget_warnings(budget, sum(sizes)), *loud])
             if at is not None:
                 TrainingCheckpoint.load(at).finished(self.receipt.to_json()).save(at)
+            with unnoted_at_worst(curator):
+                curator.close()
         return self
 
     def _require_askable(self, network: Network, features: TrainingFeatures) -> None:
@@ -223,7 +226,8 @@ class PrivateModel(Parameters, ABC):
         self.receipt = Receipt.from_curator(
             curator, method=self.kind, parameters=self._public_parameters(), rows=0, released="model", warnings=said
         )
-        curator.record_receipt(self.receipt.digest)
+        with unnoted_at_worst(curator):
+            curator.record_receipt(self.receipt.digest)
 
     def _require_plain(self) -> None:
         """Refuses parameters that no receipt could hold, before the budget is spent.

@@ -38,6 +38,7 @@ from counterfoil.training.noise_warnings import NoisyVotesWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
 from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
+from counterfoil.training.unnoted import unnoted_at_worst
 from counterfoil.training.vote_noise import said_after, said_before
 
 AGREEMENT = 2.0
@@ -187,7 +188,9 @@ class PATEClassifier(Parameters):
                 released="model",
                 warnings=[*budget_warnings(curator.budget, None), *sentences, *shown],
             )
-            curator.record_receipt(self.receipt.digest)
+            with unnoted_at_worst(curator):
+                curator.record_receipt(self.receipt.digest)
+                curator.close()
         for words in shown:
             warnings.warn(words, stacklevel=2)  # once the model is whole, which is paid for
         return self
