@@ -12,9 +12,12 @@ import pytest
 import counterfoil as cf
 from command_line import SCHEMA, write_people
 from counterfoil.cli.app import run
+from counterfoil.curator.unnoted import UnnotedWarning
 from counterfoil.evaluation.comparison import compare
-from counterfoil.ledger.errors import LedgerError, NotALedger, WrongSource
+from counterfoil.ledger.errors import LedgerError, LedgerUnwritable, NotALedger, WrongSource
 from counterfoil.ledger.no_ledger import NoLedgerWarning
+from counterfoil.ledger.release import Release
+from counterfoil.receipt.receipt import Receipt
 
 TOTAL = (3.0, 1e-6)
 
@@ -49,6 +52,26 @@ def test_a_ledger_by_its_path_is_charged_and_closed(place, monkeypatch):
         synthesize(ledger=mine)
         assert not closed, "a ledger that was given open stays open"
     assert statuses() == [(0.5, "closed")] * 3
+
+
+def test_a_ledger_knows_the_receipt_of_what_it_paid_for(place):
+    made = synthesize(ledger="people.ledger")
+    made.save("release")
+    with cf.Ledger.open("people.ledger", source="people.csv") as ledger:
+        checked = Receipt.load("release/receipt.json").verify(ledger=ledger)
+    assert checked.holds, checked.problems
+
+
+def test_a_release_outlives_a_ledger_that_can_not_note_its_receipt(place, monkeypatch):
+    def full(*_: object) -> None:
+        raise LedgerUnwritable("people.ledger: the disk is full.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Release, "record_receipt", full)
+        with pytest.warns(UnnotedWarning, match="the disk is full"):
+            made = synthesize(ledger="people.ledger")
+    assert made.receipt.verify().holds
+    assert statuses() == [(0.5, "open")]
 
 
 def test_a_frame_has_the_ledger_that_the_refusal_of_it_names(place):

@@ -21,6 +21,7 @@ from counterfoil.curator.release_facts import release_facts
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.rest import words_beside_a_rest
 from counterfoil.curator.stored_orders import orders_lost
+from counterfoil.curator.unnoted import unnoted_at_worst
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.fidelity.acceptance_runs import JudgedRuns, withheld
 from counterfoil.fidelity.fidelity import Fidelity
@@ -198,7 +199,11 @@ def synthesize(
             time_limit=limit,
         )
         if accept is None:
-            return _warned(make(curator))
+            released = make(curator)
+            with unnoted_at_worst(curator):
+                curator.record_receipt(released.receipt.digest)
+                curator.close()
+            return _warned(released)
         require_judgeable(synthesizer)
         runs = JudgedRuns(curator, accept)
         if ledger is None:

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from counterfoil.curator.unnoted import UnnotedWarning
 from counterfoil.ledger.errors import LedgerUnwritable
 from counterfoil.ledger.release import Release
 from counterfoil.receipt.ledger_check import close_by_receipt
@@ -13,7 +14,6 @@ from counterfoil.training.bought_fairness import fairness_of
 from counterfoil.training.classification import DPSGDClassifier
 from counterfoil.training.fair_models import FairClassifier
 from counterfoil.training.pate import PATEClassifier
-from counterfoil.training.unnoted import UnnotedWarning
 from training_tables import SCHEMA, ledger_at, people
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from counterfoil.accounting.row_counts import RowCountWarning
 from counterfoil.cli.terminal import Terminal
+from counterfoil.curator.unnoted import UnnotedWarning
 from counterfoil.curator.view_warning import ViewWarning
 from counterfoil.ledger.no_ledger import (
     NO_LEDGER,
@@ -21,7 +22,6 @@ from counterfoil.ledger.no_ledger import (
 )
 from counterfoil.training.changed_rows import ChangedRowsWarning
 from counterfoil.training.noise_warnings import NoisyGradientsWarning, NoisyVotesWarning
-from counterfoil.training.unnoted import UnnotedWarning
 
 PRINTED = (
     NoLedgerWarning,

@@ -16,13 +16,13 @@ from counterfoil.accounting.sanity import budget_warnings
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.fidelity_fairness import GroupPredictions
 from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.curator.unnoted import unnoted_at_worst
 from counterfoil.features.public_predictor import DenseLayer, LayeredPredictor
 from counterfoil.ledger.ledger import Ledger
 from counterfoil.receipt.noisy_groups import NoisyGroups, NoisyRatio, noisy_groups
 from counterfoil.receipt.receipt import Receipt
 from counterfoil.schema.schema import Schema
 from counterfoil.training.classification import Classifier
-from counterfoil.training.unnoted import unnoted_at_worst
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -21,6 +21,7 @@ from counterfoil.callers import outside_the_package
 from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.gradient import GradientQuery
 from counterfoil.curator.resolved_schema import schema_for
+from counterfoil.curator.unnoted import unnoted_at_worst
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.files import write_text
 from counterfoil.json_text import json_file
@@ -40,7 +41,6 @@ from counterfoil.training.parameters import Parameters
 from counterfoil.training.penalties import FEWEST
 from counterfoil.training.private_run import DrawsOf, Schedule, train
 from counterfoil.training.public_rows import coded_rows
-from counterfoil.training.unnoted import unnoted_at_worst
 
 if TYPE_CHECKING:
     from counterfoil.networks.network import Network

@@ -22,6 +22,7 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.queries.votes import TeacherVotes
 from counterfoil.curator.resolved_schema import schema_for
 from counterfoil.curator.teachers import require_scikit_learn
+from counterfoil.curator.unnoted import unnoted_at_worst
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.files import write_text
 from counterfoil.json_text import json_file
@@ -38,7 +39,6 @@ from counterfoil.training.noise_warnings import NoisyVotesWarning
 from counterfoil.training.parameters import Parameters
 from counterfoil.training.public_rows import coded_rows, require_other_rows
 from counterfoil.training.students import STUDENTS, LinearStudent, Student, train_student
-from counterfoil.training.unnoted import unnoted_at_worst
 from counterfoil.training.vote_noise import said_after, said_before
 
 AGREEMENT = 2.0

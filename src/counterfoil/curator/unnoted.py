@@ -1,4 +1,4 @@
-"""What a ledger can't note of a model that is paid for and whole: the model is not lost for it."""
+"""What a ledger can't note of a release that is paid for and whole: it is not lost for it."""
 
 from __future__ import annotations
 
