@@ -7,6 +7,7 @@ from counterfoil.accounting.row_counts import RowCountWarning as RowCountWarning
 from counterfoil.accounting.sanity import LooseBudgetWarning as LooseBudgetWarning
 from counterfoil.api import synthesize as synthesize
 from counterfoil.curator.curator import Curator as Curator
+from counterfoil.curator.unnoted import UnnotedWarning as UnnotedWarning
 from counterfoil.curator.view_warning import ViewWarning as ViewWarning
 from counterfoil.domain.workload import Workload as Workload
 from counterfoil.evaluation.schema_report import check_without_privacy as check_without_privacy
