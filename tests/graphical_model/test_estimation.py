@@ -1,5 +1,4 @@
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -185,34 +184,6 @@ def test_marginals_are_as_close_to_the_best_ones_as_the_gap_says():
         for m in measurements
     )
     assert 0 < distance <= rough.outcome.gap
-
-
-def crowded_problem():
-    """All pairs of rare values, known to 30 of 1e5 records: the gap of their fit closes late."""
-    joint = random_joint(DOMAIN, 8, concentration=0.1)
-    return measure(DOMAIN, joint, list(itertools.combinations(DOMAIN.attributes, 2)), n=1e5, scale=30.0, seed=7)
-
-
-def test_a_fit_that_another_one_follows_ends_when_it_has_settled():
-    measurements, arguments = crowded_problem(), {"total": 1e5, "entropy_weight": 10.0, "relative_gap": 1e-6}
-    exact = estimate(DOMAIN, measurements, **arguments)
-    settled = estimate(DOMAIN, measurements, settled=2e-3, **arguments)
-    assert exact.outcome.status is Status.CONVERGED
-    assert settled.outcome.status is Status.SETTLED
-    assert 40 < settled.outcome.evaluations < exact.outcome.evaluations / 2
-    least, reached = (
-        primal(DOMAIN, fit.model.marginal(DOMAIN.attributes) / 1e5, measurements, total=1e5, weight=10.0)
-        for fit in (exact, settled)
-    )
-    assert least < reached <= least + settled.outcome.gap
-    distance = np.abs(exact.model.marginal(DOMAIN.attributes) - settled.model.marginal(DOMAIN.attributes)).sum()
-    assert distance < 0.01 * 1e5
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.0, math.nan])
-def test_a_share_that_no_objective_lowers_by_is_refused(share):
-    with pytest.raises(ValueError, match="`settled` must be at least 0"):
-        estimate(DOMAIN, crowded_problem(), settled=share)
 
 
 def test_plentiful_data_is_recovered():

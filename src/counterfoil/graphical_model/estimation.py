@@ -55,8 +55,6 @@ _RIDGE_MARGIN = 10.0
 # Values closer than this (relative) are equal but for rounding; so many such steps in a row end the fit.
 _ROUNDING = 1e-13
 _IDLE_STEPS = 20
-_SETTLING, _BEFORE = 20, 40
-"""Steps that may lower the objective by a share called `settled`, and those that any fit may take: most need fewer."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,6 @@ def estimate(
     reference: Mapping[Clique, Vector] | None = None,
     warm_start: GraphicalModel | None = None,
     relative_gap: float = 1e-3,
-    settled: float = 0.0,
     max_evaluations: int = 1000,
     watch: FitWatch = UNWATCHED,
 ) -> Estimate:
@@ -98,9 +95,7 @@ def estimate(
     order. `reference` maps cliques to tables of logarithms, finite and at most 0,
     that add up to that of the reference measure. `warm_start` is any model over the same domain; a close one saves
     most of the work. The fit ends when the duality gap is at most `relative_gap` times the objective, or when `watch`
-    ends it: the model is then the best so far, with its certified gap. Where another fit follows, `settled` ends
-    this one too: when, of 40 steps or more, the last 20 lowered the objective by at most this share of it. The gap, in
-    which errors of the best known marginals weigh most, closes long after.
+    ends it: the model is then the best so far, with its certified gap.
 
     Raises ValueError for no measurements, shapes that don't match the domain, parameters out of range, and
     zeros that leave nothing possible.
@@ -108,8 +103,6 @@ def estimate(
     for name, value in (("entropy_weight", entropy_weight), ("relative_gap", relative_gap)):
         if not (math.isfinite(value) and value > 0):
             raise ValueError(f"`{name}` must be positive and finite. Found {value}.")
-    if not 0 <= settled < 1:
-        raise ValueError(f"`settled` must be at least 0 and below 1. Found {settled}.")
     if max_evaluations < 1:
         raise ValueError(f"`max_evaluations` must be at least 1. Found {max_evaluations}.")
     measured = combine(domain, measurements)
@@ -127,8 +120,7 @@ def estimate(
     start = dual.independent() if warm_start is None else dual.interactions.of_potentials(warm_start.potentials)
     if warm_start is not None and reference:  # what the reference adds is in the model's potentials already
         start -= dual.interactions.of_potentials(fixed)
-    goal = _Goal(relative_gap, settled, max_evaluations)
-    point, status = _maximize(dual, start, watch, goal)
+    point, status = _maximize(dual, start, watch, relative_gap=relative_gap, max_evaluations=max_evaluations)
     model = GraphicalModel(domain, dual.potentials(point.psi), total)
     watch.ends(dual.evaluations, stopped=status is Status.TIME)
     outcome = FitOutcome(
@@ -295,48 +287,27 @@ class _InverseCurvature:
         return result
 
 
-@dataclass(frozen=True)
-class _Goal:
-    """When a fit ends, as `estimate` says."""
-
-    relative_gap: float
-    settled: float
-    max_evaluations: int
-
-    def is_settled(self, values: Sequence[float], dual: float) -> bool:
-        """Whether the last steps, of which `values` has those of -D, have hardly lowered it.
-
-        They are compared with D, counted from zero: the objective itself may still be many times as large.
-        """
-        return len(values) > _BEFORE and values[-1 - _SETTLING] - values[-1] <= self.settled * dual
-
-
-def _maximize(dual: _Dual, start: Vector, watch: FitWatch, goal: _Goal) -> tuple[_Point, Status]:
-    """Preconditioned L-BFGS on -D until the gap is certified; returns the point with the smallest gap.
-
-    Where the fit is `settled` before, the last point is returned, whose objective is the smallest.
-    """
+def _maximize(
+    dual: _Dual, start: Vector, watch: FitWatch, *, relative_gap: float, max_evaluations: int
+) -> tuple[_Point, Status]:
+    """Preconditioned L-BFGS on -D until the gap is certified; returns the point with the smallest gap."""
     point = best = dual(start)
-    values = [point.value]
     ridge = _RIDGE_MARGIN * dual.ridge.per_cell()
     inverse = _InverseCurvature(dual.interactions.preconditioner(dual.margins(), point.marginals, ridge))
     idle = 0
-    while best.gap > goal.relative_gap * best.objective:
-        if goal.settled and goal.is_settled(values, point.objective - point.gap):
-            return point, Status.SETTLED
+    while best.gap > relative_gap * best.objective:
         if idle == _IDLE_STEPS:
             return best, Status.PRECISION
-        if dual.evaluations >= goal.max_evaluations:
+        if dual.evaluations >= max_evaluations:
             return best, Status.EVALUATIONS
         if not watch.may_go_on(dual.evaluations, best.gap / best.objective):
             return best, Status.TIME
         direction = -inverse.times_gradient(point)
-        reached = _search(dual, point, direction, goal.max_evaluations)
+        reached = _search(dual, point, direction, max_evaluations)
         if reached is None:
-            return best, Status.EVALUATIONS if dual.evaluations >= goal.max_evaluations else Status.PRECISION
+            return best, Status.EVALUATIONS if dual.evaluations >= max_evaluations else Status.PRECISION
         idle = idle + 1 if point.value - reached.value <= _ROUNDING * abs(point.value) else 0
         point = reached
-        values.append(point.value)
         if point.gap < best.gap:
             best = point
     return best, Status.CONVERGED

@@ -12,10 +12,6 @@ class Status(enum.Enum):
     """Why a fit ended."""
 
     CONVERGED = "The duality gap is within the bound that was asked for."
-    SETTLED = (
-        "The last steps hardly changed the objective, which is enough for a fit that another one follows; of the last "
-        "fit ask for a duality gap alone."
-    )
     EVALUATIONS = (
         "The limit of evaluations was reached before the duality gap closed. Increase `entropy_weight`, give columns "
         "fewer bins, or ask for fewer marginals, each of which makes the fit easier; `estimate` also takes a larger "

@@ -67,14 +67,8 @@ class WarmEstimator:
         """The cliques that the model's size depends on: measured ones, and those of the zeros."""
         return [marginal.clique for marginal in self.measurements] + list(self.structural_zeros)
 
-    def fit(self, new: Sequence[NoisyMarginal], *, relative_gap: float = 1e-2, settled: float = 0.0) -> GraphicalModel:
-        """The model of all measurements so far and `new`, as close as `estimate` says of `relative_gap` and `settled`.
-
-        Args:
-            new: measurements.
-            relative_gap: at which the fit ends.
-            settled: ends it before, where another fit follows; 0 for never.
-        """
+    def fit(self, new: Sequence[NoisyMarginal], *, relative_gap: float = 1e-2) -> GraphicalModel:
+        """The model of all measurements so far and `new`."""
         total = self.count(new)
         measured, reference = with_empty_cells(self.measurements, total) if self.shrinks else (self.measurements, {})
         fit = estimate(
@@ -88,7 +82,6 @@ class WarmEstimator:
             ordered=self.ordered,
             warm_start=self.model,
             relative_gap=min(relative_gap, self._gap_of_wide_columns(total)),
-            settled=settled,
             watch=self.watch,
         )
         self.model, self.outcome = fit.model, fit.outcome

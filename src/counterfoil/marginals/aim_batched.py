@@ -62,10 +62,6 @@ from counterfoil.synthesis.release import Fitted
 
 _LAST_GAP = 2e-3
 
-SETTLED = 2e-3
-"""From which share of the objective on a fit between rounds is close enough (see `estimate`): those of a census took a
-third less time, and errors were as before."""
-
 _LAST_FIT = 0.95
 """Where the last fit ends, as a share of the work: for the progress alone."""
 
@@ -186,7 +182,7 @@ class BatchedAIM:
             measured = measure_by_size(account, one_way.coarsening, again, portion)
             if last:
                 return self._last_fit(estimator, measured)
-            model = estimator.fit(measured, settled=SETTLED)
+            model = estimator.fit(measured)
             left = left_without_lost(account, lost, left - portion)
             if left <= 1e-9 * capacity:
                 break
@@ -257,7 +253,7 @@ class BatchedAIM:
         if tree:
             measured += measure_by_size(account, one_way.coarsening, tree, share * left)
         left = left_without_lost(account, lost, (1 - share) * left)
-        return _Joined(estimator.fit(measured, settled=SETTLED) if measured else model, left, choosing, later)
+        return _Joined(estimator.fit(measured) if measured else model, left, choosing, later)
 
     def _rounds_after(self, rounds: int, edges: int) -> int:
         """How many of `rounds` are left after a tree of so many pairs."""
