@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.schema import Categorical, Integer, Rule, Schema, SchemaError, UnconfirmedSchema, Zeros, draft
+from counterfoil.schema.bought import Bought
 from counterfoil.schema.column import Column
 from schema_strategies import columns
 
@@ -184,6 +186,16 @@ def test_a_draft_proposes_kinds_and_confirms_nothing() -> None:
     for use in (lambda: schema.domain, schema.to_toml, lambda: schema.structural_zeros):
         with pytest.raises(UnconfirmedSchema):
             use()
+
+
+def test_a_draft_that_was_bought_says_where_its_text_is() -> None:
+    """In Python no file was written: what the budget had paid for seemed lost."""
+    schema = Schema.from_toml('[columns.a]\nconfirm = true\nkind = "boolean"')
+    bought = Bought(1.0, 1e-9, "add_or_remove_one", "0" * 64)
+    for document, said in (("[columns.a]", True), ("", False)):
+        with pytest.raises(UnconfirmedSchema) as refused:
+            replace(schema, bought=replace(bought, document=document)).to_toml()
+        assert ("`bought.document`" in str(refused.value)) is said
 
 
 def test_what_is_open_for_many_columns_is_said_once() -> None:

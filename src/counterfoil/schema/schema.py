@@ -162,9 +162,12 @@ class Schema:
         """
         if self.confirm:
             named = f"The schema {self.name!r}" if self.name else "This schema"
+            bought = self.bought is not None and self.bought.document
+            where = " in the TOML that `bought.document` of the schema holds," if bought else ""
+            again = " and read it again with `Schema.from_toml`" if bought else ""
             raise UnconfirmedSchema(
-                f"{named} is a draft. Say what is true of each column from public knowledge,"
-                " then delete its line `confirm = true`:\n" + "\n".join(open_facts(self.confirm))
+                f"{named} is a draft. Say what is true of each column from public knowledge,{where}"
+                f" then delete its line `confirm = true`{again}:\n" + "\n".join(open_facts(self.confirm))
             )
 
         if self.patterns:
