@@ -27,7 +27,10 @@ def _beside(report: SchemaReport) -> str:
     """What else the table has, so that its columns add up; empty where there is nothing."""
     words = {
         "identifier": ("identifier, whose values are not checked", "identifiers, whose values are not checked"),
-        "derived": ("derived column, which is compared below", "derived columns, which are compared below"),
+        "derived": (
+            "derived column, which a note names where the table has other values",
+            "derived columns, which a note names where the table has other values",
+        ),
         "ignored": ("ignored column, which is not read", "ignored columns, which are not read"),
     }
     found = [f"{count:,} {words[kind][count > 1]}" for kind, count in report.beside.items() if count]
