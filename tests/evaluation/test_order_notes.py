@@ -100,3 +100,25 @@ def test_what_bounds_put_in_one_order_needs_no_rule():
         for bounds in (of_day, MOMENTS.replace("2000", "1900"))
     }
     assert [[note.column for note in notes if note.kind == "order"] for notes in found.values()] == [[], ["day"]]
+
+
+@pytest.mark.parametrize("kind", ["date", "datetime"])
+@pytest.mark.parametrize("zone", ["Europe/Zurich", "America/New_York"])
+def test_moments_of_a_zone_and_what_has_none_are_compared_on_the_clock_of_the_zone(zone: str, kind: str):
+    """Instants were compared with what a clock shows: west of Greenwich events came after their own registration."""
+    rng = np.random.default_rng(2)
+    occurred = pd.Timestamp("2020-01-01", tz="UTC") + pd.to_timedelta(rng.integers(0, 900 * 86_400, 500), unit="s")
+    local = occurred.tz_convert(zone).tz_localize(None)
+    soon = pd.to_timedelta(600, unit="s")
+    after = local + soon if kind == "datetime" else local.normalize() + pd.Timedelta(days=1)
+    before = local - soon if kind == "datetime" else local.normalize()
+
+    def later(beside: pd.DatetimeIndex) -> list[str]:
+        facts = {"occurred": MOMENTS + f'zone = "{zone}"\n', "other": BOUNDS if kind == "date" else MOMENTS}
+        kinds = {"occurred": "datetime", "other": kind}
+        columns = "".join(f'[columns.{name}]\nkind = "{kinds[name]}"\n{facts[name]}' for name in facts)
+        table = pd.DataFrame({"occurred": occurred, "other": beside})
+        report = check_without_privacy(table, Schema.from_toml(f'name = "t"\n{columns}'))
+        return [note.column for note in report.notes if note.kind == "order"]
+
+    assert (later(after), later(before)) == (["other"], ["occurred"])

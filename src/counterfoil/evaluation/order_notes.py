@@ -26,20 +26,34 @@ class OrderCounts:
 
     def __init__(self, schema: Schema):
         self._schema = schema
-        self._units = {column.name: column.unit for column in schema.synthesized if isinstance(column, Instant)}
+        self._columns = {column.name: column for column in schema.synthesized if isinstance(column, Instant)}
         pairs = [pair for pair in dates_without_rule(schema) if all(map(can_be_pasted, pair))]
         self._counts = {pair: np.zeros(2, dtype=np.int64) for pair in pairs}
 
     def add(self, batch: RawBatch) -> None:
         """Compares the records of a batch; a column that can't be read is compared with none."""
         seconds = {
-            name: cells.numbers * unit
-            for name, unit in self._units.items()
+            name: cells.numbers * column.unit
+            for name, column in self._columns.items()
             if (cells := batch.cells.get(name)) is not None and cells.numbers is not None
         }
         self._counts = {pair: counts for pair, counts in self._counts.items() if set(pair) <= seconds.keys()}
-        for (one, other), counts in self._counts.items():
-            counts += ((seconds[one] < seconds[other]).sum(), (seconds[one] > seconds[other]).sum())
+        walls: dict[str, np.ndarray] = {}
+        for pair, counts in self._counts.items():
+            one, other = (seconds[name] for name in pair)
+            if not self._are_instants(pair):
+                one, other = (self._on_the_clock(name, seconds[name], walls) for name in pair)
+            counts += ((one < other).sum(), (one > other).sum())
+
+    def _are_instants(self, pair: tuple[str, str]) -> bool:
+        """Whether both have a zone: instants have one order, wherever their clocks stand."""
+        return all(self._columns[name].is_zoned for name in pair)
+
+    def _on_the_clock(self, name: str, seconds: np.ndarray, walls: dict[str, np.ndarray]) -> np.ndarray:
+        """What clocks in the column's zone show: days, and moments without a zone, are what a clock shows."""
+        if name not in walls:
+            walls[name] = self._columns[name].on_the_clock(seconds)
+        return walls[name]
 
     def notes(self) -> Iterator[ColumnNote]:
         """One for each two dates in one order, between which no third one says it."""
@@ -50,7 +64,7 @@ class OrderCounts:
             if not min(before, after) and before + after >= FEWEST
         }
         for (first, last), count in found.items():
-            if any((first, other) in found and (other, last) in found for other in self._units):
+            if any((first, other) in found and (other, last) in found for other in self._columns):
                 continue
             yield ColumnNote(last, "order", _text(first, last, self._schema), count, source=first)
 

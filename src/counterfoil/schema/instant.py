@@ -289,8 +289,21 @@ class Instant(NumberColumn):
         return texts.take(distinct.indices)
 
     @property
+    def is_zoned(self) -> bool:
+        """Whether its numbers are instants, which clocks show differently in each zone."""
+        return bool(self.zone) and self._in_units
+
+    def on_the_clock(self, seconds: np.ndarray) -> np.ndarray:
+        """float64 [n]: what a clock shows at these seconds since 1970-01-01; NaN, and what lies beyond time, stay."""
+        shown = seconds.astype(np.float64)
+        known = np.isfinite(shown)
+        if self._zone is not None and self._in_units:
+            shown[known] = wall_seconds(shown[known].astype(np.int64), self._zone)
+        return shown
+
+    @property
     def comparable(self) -> str:
-        return f"{self.kind} with a zone" if self.zone and self._in_units else self.kind
+        return f"{self.kind} with a zone" if self.is_zoned else self.kind
 
     @property
     def remedy(self) -> str:
