@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import tomllib
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +24,10 @@ from counterfoil.fidelity.bought_advice import on_lengths
 from counterfoil.fidelity.bought_schema import BoughtSchema
 from counterfoil.noise.shown_counts import sure_of
 from counterfoil.schema.bought import Bought
+from counterfoil.schema.code_lists import CodeLists
 from counterfoil.schema.discovered import Discovered, DiscoveredColumn, Length
 from counterfoil.schema.partial import read_partial
+from counterfoil.schema.toml import read_facts
 
 pytestmark = pytest.mark.filterwarnings("ignore::counterfoil.ledger.no_ledger.NoLedgerWarning")
 
@@ -195,6 +198,19 @@ def test_how_many_rows_may_not_follow_is_said():
     made = BoughtSchema(text, Schema.from_toml(text), None, found)  # type: ignore[arg-type]
     (sentence,) = on_lengths(made)
     assert sentence.startswith("b follows a, and mostly soon, in all but up to 145 rows: ")
+
+
+def test_later_dates_are_said_to_follow_where_another_column_is_to_be_confirmed():
+    """The table of what was found said that the later date is left out, which every release has."""
+    lengths = [length("a", "b")]
+    columns = [column("a"), column("b")]
+    open_ = '\n[columns.turnover]\nkind = "real"\nconfirm = true\n'
+    text = written(columns, lengths).replace("\n[columns.", f"{open_}\n[columns.", 1)
+    found = Discovered(tuple(columns), 1.0, 1e-9, "add_or_remove_one", {}, lengths=tuple(lengths))
+    schema = read_facts(tomllib.loads(text), Schema, CodeLists(None), exact=False)
+    made = BoughtSchema(text, schema, None, found)  # type: ignore[arg-type]
+    assert [one.column for one in made.schema.confirm] == ["turnover"]
+    assert [one.last for one in made.lengths.values()] == ["b"]
 
 
 def test_later_dates_without_an_earlier_one_are_said_to_be_lost():

@@ -61,8 +61,12 @@ class BoughtSchema:
 
     @property
     def lengths(self) -> dict[str, Length]:
-        """By column of the schema, what it counts between two dates that were found to follow one another."""
-        ends = {(one.first.name, one.last.name): name for name, one in self.schema.between.items()}
+        """By column of the schema, what it counts between two dates that were found to follow one another.
+
+        By its text: where columns are to be confirmed, the schema has no derived ones yet, and computes nothing.
+        """
+        tables: dict[str, Any] = tomllib.loads(self.text).get("columns", {})
+        ends = {tuple(table["between"]): name for name, table in tables.items() if "between" in table}
         found = {(length.first, length.last): length for length in self.discovered.lengths}
         return {name: found[pair] for pair, name in ends.items() if pair in found}
 
