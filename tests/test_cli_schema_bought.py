@@ -956,6 +956,23 @@ def test_days_that_storage_keeps_as_texts_are_named(office: Office) -> None:
     assert "stored as texts" not in ended.out
 
 
+def test_moments_with_an_offset_are_named_that_no_budget_shows(office: Office) -> None:
+    """In a column that SQLite calls a timestamp: whoever was sent to a larger budget paid it for nothing."""
+    with contextlib.closing(sqlite3.connect("events.db")) as opened, opened:
+        opened.execute("CREATE TABLE events (seen timestamp, arm text)")
+        seen = [f"2024-01-{1 + row % 28:02}T10:00:00Z" for row in range(ROWS)]
+        opened.executemany("INSERT INTO events VALUES (?, ?)", [(one, "ab"[len(one) % 2]) for one in seen])
+    why = "No budget helps where the cells of seen are texts with an offset (Z, +02:00)"
+    ended = office.run("schema", "events.db::events", "--epsilon", "20", "--out", "events.toml")
+    assert ended.status == 0, ended.err
+    assert why in " ".join(ended.out.split())
+    Path("stated.toml").write_text('[columns.seen]\nkind = "datetime"\nzone = "UTC"\n')
+    options = ["--epsilon", "20", "--stated", "stated.toml", "--out", "stated_too.toml"]
+    ended = office.run("schema", "events.db::events", *options)
+    assert ended.status == 0, ended.err
+    assert why in " ".join((ended.out + ended.err).split())
+
+
 def test_dates_whose_range_the_noise_hides_are_named_beneath_the_table(office: Office) -> None:
     """The table said "left out: mostly dates" and nothing else said why, or what to do."""
     days = np.random.default_rng(0).integers(0, 30000, ROWS)

@@ -35,6 +35,7 @@ def report(
     """
     from counterfoil.cli.schema_table import findings
     from counterfoil.fidelity.bought_advice import advice_on, on_lengths, on_public_lists, on_unseen
+    from counterfoil.schema.storage_words import hidden_moments
     from counterfoil.schema.toml import UNKNOWN, unsaid_facts
 
     budget, (out, receipt), need = purchase.budget, places, made.discovered.need
@@ -57,10 +58,11 @@ def report(
         return
     grouped = [one.name for one in made.discovered.columns if one.grouped and one.name in asked]
     if unsaid := [name for name in asked if unsaid_facts(tables[name])]:
+        why = hidden_moments({name: purchase.types[name] for name in unsaid if name in purchase.types})
         said = (
             f"To be stated in {out} first, for nothing of the stated kind shows above the noise: {', '.join(unsaid)}. "
             "Numbers in another notation are read where `decimal_char` names their sign, and those with signs such as "
-            "% where `unit` does."
+            f"% where `unit` does.{why}"
         )
         terminal.alarm(filled(said))
     if alone := [name for name in asked if name not in {*grouped, *unsaid}]:

@@ -23,7 +23,7 @@ from counterfoil.schema.integer import Integer
 from counterfoil.schema.made_up_times import made_up_parts
 from counterfoil.schema.number import NumberColumn
 from counterfoil.schema.spelling import has_no_text
-from counterfoil.schema.storage_words import stored_as_nothing
+from counterfoil.schema.storage_words import hidden_moments, stored_as_nothing
 from counterfoil.schema.toml_text import toml_key
 from counterfoil.schema.written_numbers import are_stored_as_texts, are_stored_dates, are_written_numbers
 
@@ -117,9 +117,10 @@ def on_unseen(made: BoughtSchema, purchase: SchemaPurchase, out: str) -> Iterato
             "seconds."
         )
     if unseen := [name for name in others if name not in nested]:
+        why = hidden_moments({name: purchase.types[name] for name in unseen if name in purchase.types})
         yield (
             f"No release will have {_named(unseen)}, of which no range or list of values shows above the noise. State "
-            f"kind and bounds in {out}, and take the columns out of `ignore`."
+            f"kind and bounds in {out}, and take the columns out of `ignore`.{why}"
         )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 from pyarrow import types
 
 from counterfoil.inert import inert
+from counterfoil.listing import first_few
 from counterfoil.schema.spelling import is_duration
 
 
@@ -40,6 +41,22 @@ def stored_as_nothing(kinds: Iterable[pa.DataType]) -> str:
     return f"stored as {' and '.join(words)}, of which nothing can be synthesized"
 
 
+def hidden_moments(kinds: Mapping[str, pa.DataType]) -> str:
+    """Why nothing may show of columns of moments, at any budget; empty where none of these is one.
+
+    SQLite takes any text and any number into a column of the type `timestamp`.
+    """
+    moments = [name for name, kind in kinds.items() if types.is_timestamp(kind) and kind.tz is None]
+    if not moments:
+        return ""
+    return (
+        f" No budget helps where the cells of {first_few(moments, _MOST_NAMED)} are texts with an offset (Z, +02:00), "
+        "as SQLite may hold them: no question reads these. State `zone` and bounds. Where cells are numbers, such as "
+        'seconds since 1970, state kind = "integer".'
+    )
+
+
+_MOST_NAMED = 4
 _OF_NO_TYPE = (pa.list_(pa.null()), pa.struct([]))
 """What sources declare where Arrow has no type."""
 
