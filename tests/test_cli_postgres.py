@@ -88,6 +88,22 @@ def test_a_release_from_a_view_says_that_its_rows_are_what_is_protected(
         warn_of_view("v")
 
 
+def test_a_release_says_that_row_security_hides_rows_from_its_role(postgres: Server, office: Office) -> None:
+    """A third of a register was released as if it were the whole, and nothing said so."""
+    postgres.store("guarded", pyarrow.csv.read_csv(office.path / "people.csv"))
+    postgres.run("ALTER TABLE guarded ENABLE ROW LEVEL SECURITY", f"GRANT SELECT ON guarded TO {READER}")
+    postgres.run(f"CREATE POLICY young ON guarded FOR SELECT TO {READER} USING (age < 60)")
+    options = ["--schema", "people.toml", "--epsilon", "1", "--method", "independent", "--out"]
+    said = "has row security: only the rows that it shows to this role are read"
+    of_reader = office.run("synth", postgres.url("guarded", role=READER), *options, "some.csv")
+    assert of_reader.status == 0, of_reader.err
+    assert " ".join(of_reader.err.split()).count(said) == 1
+    of_owner = office.run("synth", postgres.url("guarded"), *options, "all.csv")
+    assert of_owner.status == 0, of_owner.err
+    assert said not in " ".join(of_owner.err.split())
+    postgres.run("DROP TABLE guarded")
+
+
 def test_every_command_that_reads_a_table_reads_one_of_a_server(office: Office, address: str) -> None:
     files = office.path / "people.toml", office.path / "s.csv"
     assert office.synth("--out", "s.csv").status == 0

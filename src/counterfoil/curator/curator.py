@@ -37,7 +37,7 @@ from counterfoil.curator.silence import silent
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.trial import require_sound
 from counterfoil.curator.uncounted import warn_of_purchase_beside, warn_of_uncounted_release
-from counterfoil.curator.view_warning import warn_of_view
+from counterfoil.curator.view_warning import warn_of_row_security, warn_of_view
 from counterfoil.domain.domain import Domain
 from counterfoil.features.training_features import TrainingFeatures
 from counterfoil.interrupts import interrupted_afterwards
@@ -101,6 +101,7 @@ class Curator:
         self.column_names = opened.column_names  # public: a table's header is no record's
         self._warns = ledger is None
         self._of_view = bool(getattr(opened, "is_view", False))
+        self._is_guarded = bool(getattr(opened, "is_guarded", False))
         with ExitStack() as files:  # a ledger that is opened here is closed with the curator, or if none is made
             known_ledger = ledger_given(ledger, files)
             self._ledger = Ledger.in_memory(source=identity, total=budget) if known_ledger is None else known_ledger
@@ -140,10 +141,12 @@ class Curator:
         """What the sensitive table is called, without where it is."""
         return self._ledger.source.name
 
-    @property
-    def is_of_view(self) -> bool:
-        """Whether its rows are those of a view, which `ViewWarning` is about."""
-        return self._of_view
+    def warn_of_query(self) -> None:
+        """Says where a query, which nobody here has read, decides what the rows are."""
+        if self._of_view:
+            warn_of_view(self.source_name)
+        if self._is_guarded:
+            warn_of_row_security(self.source_name)
 
     @property
     def has_ledger(self) -> bool:
@@ -556,8 +559,8 @@ class Curator:
 
     def _warn(self) -> None:
         """Says that the rows are those of a view, and what no ledger counts: the release, or its schema's purchase."""
-        if self._of_view and self._run is None:  # it was said of the release before its runs
-            warn_of_view(self.source_name)
+        if self._run is None:  # it was said of the release before its runs
+            self.warn_of_query()
         if self._warns:
             warn_of_uncounted_release(self.budget, self._rest)
         elif self._rest is None:  # else what the purchase cost is in the budget that is reserved

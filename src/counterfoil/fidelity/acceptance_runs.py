@@ -12,7 +12,6 @@ from counterfoil.curator.curator import Curator
 from counterfoil.curator.judged_runs import Withheld
 from counterfoil.curator.right import Right
 from counterfoil.curator.silence import without_warnings
-from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.fidelity.acceptance import Acceptance
 from counterfoil.synthesis.synthesis import Synthesis
 
@@ -38,8 +37,7 @@ class JudgedRuns:
         self, curator: Curator, acceptance: Acceptance, before_charge: Callable[[], None] = lambda: None
     ) -> None:
         acceptance.require_possible(curator.schema)
-        if curator.is_of_view:
-            warn_of_view(curator.source_name)  # what runs warn of is not shown
+        curator.warn_of_query()  # what runs warn of is not shown
         self._curator, self._acceptance, self._paid = curator, acceptance, ""
         self._before_charge = before_charge
         self._once = Right(1, "`first_accepted` gives the one release that was paid for. Found a second call.")

@@ -40,6 +40,7 @@ class _Facts:
         snapshot: the name under which other connections see the same rows.
         in_order: whether its rows lie in one heap, in an order that stays as long as the snapshot.
         is_view: whether a query gives its rows, or gave them.
+        is_guarded: whether row security decides which of them this role is shown.
         columns: in order.
     """
 
@@ -47,6 +48,7 @@ class _Facts:
     snapshot: str
     in_order: bool
     is_view: bool
+    is_guarded: bool
     columns: tuple[StoredColumn, ...]
 
 
@@ -102,6 +104,11 @@ class PostgresSource:
     def is_view(self) -> bool:
         """Whether a query gives its rows, or gave them, as of a materialized view."""
         return self._facts.is_view
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether row security decides which rows this role is shown; it leaves out owners and some other roles."""
+        return self._facts.is_guarded
 
     @property
     def column_types(self) -> Mapping[str, pa.DataType]:
@@ -225,16 +232,17 @@ def _opened(session: PostgresSession, url: TableURL, relation: str) -> _Facts:
     session.run(f"SELECT FROM {relation} LIMIT 0")  # locks it, with its children, or says that it may not be read
     found = session.rows(
         "SELECT c.oid::pg_catalog.int8, c.relkind IN ('r', 'm') AND NOT c.relhassubclass AND NOT c.relrowsecurity"
-        f" AND COALESCE(m.amname = 'heap', false), c.relkind IN ('v', 'm'), pg_catalog.pg_export_snapshot(),"
+        f" AND COALESCE(m.amname = 'heap', false), c.relkind IN ('v', 'm'),"
+        " pg_catalog.row_security_active(c.oid), pg_catalog.pg_export_snapshot(),"
         f" {_locked('c.oid')}"
         f" FROM {_RELATIONS} LEFT JOIN pg_catalog.pg_am AS m ON m.oid = c.relam WHERE {named}"
     )
     if not found or not found[0][-1]:
         raise _renamed(url)
-    [(oid, in_order, is_view, snapshot, _)] = found
+    [(oid, in_order, is_view, is_guarded, snapshot, _)] = found
     if not re.fullmatch(r"[0-9A-F-]+", snapshot):
         raise SourceError(f"{url.name} can't be read: the server's snapshots are not those of PostgreSQL.")
-    return _Facts(oid, snapshot, in_order, is_view, _columns(session, oid))
+    return _Facts(oid, snapshot, in_order, is_view, is_guarded, _columns(session, oid))
 
 
 def _named(url: TableURL) -> str:
