@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -678,3 +679,18 @@ def test_a_file_larger_than_a_batch_comes_in_order(tmp_path: Path) -> None:
     found = pa.chunked_array([batch.column(0) for batch in batches]).cast(pa.int64())
     np.testing.assert_array_equal(found.to_numpy(), np.arange(n_rows))
     assert next(iter(source.batches(["a"], skip_rows=299_999))).column(0).to_pylist() == ["299999"]
+
+
+def test_moments_of_a_table_have_one_type_wherever_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A purchase named the zone of the reading machine as that of the storage."""
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as opened:
+        opened.execute("CREATE TABLE t AS SELECT '2024-01-01 12:00:00+00'::TIMESTAMPTZ AS at")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        source = open_source(f"{tmp_path / 't.duckdb'}::t")
+        assert source.column_types["at"] == pa.timestamp("us", "UTC")
+        assert next(iter(source.batches(["at"]))).column(0).type == pa.timestamp("us", "UTC")
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,6 +90,8 @@ def connection(temp_directory: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
     )
     try:
         opened.execute("SET enable_progress_bar = false")
+        with suppress(duckdb.Error):  # of a build without calendars, whose clocks are those of UTC
+            opened.execute("SET TimeZone = 'UTC'")  # else a table's types name the zone of the machine that reads it
         yield opened
     except RuntimeError as error:
         if str(error) == "Query interrupted":
