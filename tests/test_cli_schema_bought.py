@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from pyarrow import parquet
 
@@ -971,6 +972,19 @@ def test_moments_with_an_offset_are_named_that_no_budget_shows(office: Office) -
     ended = office.run("schema", "events.db::events", *options)
     assert ended.status == 0, ended.err
     assert why in " ".join((ended.out + ended.err).split())
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_dates_of_which_many_lie_beyond_their_bounds_are_named(office: Office, share: float) -> None:
+    """Leases that end at no time came back as if they all ended in the last quarter of the others."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2000-01-01") + rng.integers(0, 8000, ROWS)
+    days[rng.random(ROWS) < share] = np.datetime64("9999-12-31")
+    table = pa.table({"until": pa.array(days), "arm": pa.array(rng.choice(["a", "b"], ROWS))})
+    pyarrow.parquet.write_table(table, "leases.parquet")
+    ended = office.run("schema", "leases.parquet", "--epsilon", "10", "--out", "leases.toml")
+    assert ended.status == 0, ended.err
+    assert ("may lie beyond the bounds of until" in " ".join(ended.out.split())) == (share > 0)
 
 
 def test_dates_whose_range_the_noise_hides_are_named_beneath_the_table(office: Office) -> None:

@@ -228,6 +228,24 @@ def _of_bounds(made: BoughtSchema, out: str) -> Iterator[str]:
         )
 
 
+def _of_far_dates(made: BoughtSchema, out: str) -> Iterator[str]:
+    """On dates of which many may lie beyond their bounds, as those do that mean "until further notice"."""
+    dates = {column.name for column in made.schema.columns if isinstance(column, Instant)}
+    shares = {
+        one.name: min(one.beyond / max(one.records, 1), 1.0)
+        for one in made.discovered.columns
+        if one.name in dates and one.beyond is not None
+    }
+    if wide := [name for name, share in shares.items() if share > _MANY_BEYOND]:
+        most = max(shares[name] for name in wide)
+        one_of = "" if len(wide) == 1 else "one of "
+        yield (
+            f"Up to {most:.0%} of the rows may lie beyond the bounds of {one_of}{_named(wide)}, and count as a bound. "
+            f"State bounds that the public knows in {out}, and where a day such as 9999-12-31 stands for none, list it "
+            "in `missing_values`. Databases also have `infinity`, which can't be listed: have it null in a view."
+        )
+
+
 def _of_numbers(made: BoughtSchema, out: str, sign: str) -> Iterator[str]:
     """On numbers that may be something else."""
     if numbered := [column.name for column in made.discovered.columns if may_number_rows(column)]:
@@ -365,6 +383,7 @@ def _of_dates(made: BoughtSchema, out: str) -> Iterator[str]:
             f'days alone, all at midnight, write kind = "date" and days as bounds in {out}; where times of day matter, '
             "a finer `resolution`."
         )
+    yield from _of_far_dates(made, out)
     dates = [one.name for one in made.schema.columns if isinstance(one, Instant) and not one.is_clock]
     if len(dates) > 1:
         yield (
