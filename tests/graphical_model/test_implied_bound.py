@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -98,6 +100,19 @@ def test_pairs_that_were_counted_too_coarsely_are_named_rather_than_said_not_to_
     others = ErrorBars(CUBE, {("a",): (vague,)}, 1000.0, 1000.0, 0.0)
     assert others.bar("b", 0.05).source == UNBOUNDED
     assert implied_bar(ErrorBars(CUBE, {}, 1000.0, 1000.0, 0.0), model, "abc", 0.05).source == NONE_STATED
+
+
+def test_the_number_of_records_is_as_unsure_as_its_noise_is() -> None:
+    normal = replace(exact_pairs(), total_error=3.0)
+    laplace = replace(normal, laplace=True)
+    for beta in (0.05, 1e-3, 1e-6):
+        assert normal.counting_error(beta) == pytest.approx(3 * math.sqrt(2 * math.log(2 / beta)))
+        exact = 3 * math.log(1 / beta) / math.sqrt(2)
+        assert exact <= laplace.counting_error(beta) <= 2.5 * exact, "two-sided tail of one Laplace variable"
+    assert exact_pairs().counting_error(1e-6) == 0
+    model = model_of(CUBE, np.full((2, 2, 2), 1 / 8))
+    bars = [implied_bar(one, model, CUBE.attributes, 1e-6) for one in (normal, laplace)]
+    assert bars[0].records < bars[1].records
 
 
 def test_a_triple_with_too_many_cells_for_a_program_is_bounded_by_its_pairs_too() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,6 +40,18 @@ def test_the_threshold_is_that_of_the_shared_chance():
         assert demanding(runs_with(BODY | {20: count}), CENTERS).stands_out[20] == kept
     chance = 0.5 * math.erfc(needed / math.sqrt(2))
     assert chance <= math.exp(-16 / 2) / (2 * leverage), "the guarantee: chance times leverage is bounded"
+
+
+def test_with_laplace_noise_the_shared_chance_needs_more_deviations():
+    totals = np.array(list(BODY.values()))
+    distance = np.abs(CENTERS[8:13] - CENTERS[10])
+    leverage = (CENTERS[20] - CENTERS[10]) / (totals @ distance / totals.sum())
+    needed = 4.0 + math.log(leverage) / math.sqrt(2)
+    for count, kept in ((needed - 1e-6, False), (needed + 1e-6, True)):
+        runs = replace(runs_with(BODY | {20: count}), laplace=True)
+        assert demanding(runs, CENTERS).stands_out[20] == kept
+    chance = [0.5 * math.exp(-math.sqrt(2) * d) for d in (needed, 4.0)]
+    assert chance[0] * leverage == pytest.approx(chance[1])
 
 
 def test_a_tail_whose_parts_stand_out_only_together_is_kept():

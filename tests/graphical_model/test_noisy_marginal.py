@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,17 @@ def test_axes_are_put_in_domain_order():
     counts = np.arange(6.0).reshape(3, 2)
     (merged,) = combine(DOMAIN, [NoisyMarginal(("b", "a"), counts, 1.0)])
     np.testing.assert_array_equal(merged.counts, counts.T)
+
+
+def test_laplace_noise_stays_that_in_sums_of_few_cells():
+    wide = NoisyMarginal(("b", "a"), np.ones((40, 2)), 3.0, laplace=True)
+    assert wide.of_column("b").laplace
+    assert not wide.of_column("a").laplace, "the sum of 40 is nearly normal"
+    assert wide.of_column("a").scale == pytest.approx(3.0 * math.sqrt(40))
+    np.testing.assert_array_equal(wide.of_column("a").counts, [40.0, 40.0])
+    one = NoisyMarginal(("a", "b"), np.ones((2, 3)), 1.0, laplace=True)
+    assert combine(DOMAIN, [one, one])[0].laplace
+    assert not combine(DOMAIN, [NoisyMarginal(("a", "b"), np.ones((2, 3)), 1.0)])[0].laplace
 
 
 def test_the_total_weighs_each_marginal_by_its_cells_and_scale():

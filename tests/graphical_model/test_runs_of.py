@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import gamma
 
-from counterfoil.graphical_model.runs import LONGEST, Runs, deviations_to_stand_out, runs_of
+from counterfoil.graphical_model.noisy_marginal import NEARLY_NORMAL
+from counterfoil.graphical_model.runs import ANY_CHANCE, LONGEST, Runs, deviations_to_stand_out, runs_of
 
 
 @settings(max_examples=100, deadline=None)
@@ -33,6 +37,23 @@ def test_noise_alone_stands_out_as_seldom_as_the_threshold_says():
     for seed in range(400):
         found += bool(runs_of(np.random.default_rng(seed).normal(0, 250, 98), 250.0).stands_out.any())
     assert found <= 50
+
+
+def test_laplace_noise_alone_stands_out_as_seldom_too():
+    # As above. With the thresholds of normal noise, 0.05 / (2 * 98) becomes 0.002 a cell, and single cells alone make
+    # some 65 tables of it: at most 50 would have a probability below 5%, and the seeds are fixed.
+    noise = [np.random.default_rng(seed).laplace(0, 250 / math.sqrt(2), 98) for seed in range(400)]
+    assert sum(bool(runs_of(one, 250.0, laplace=True).stands_out.any()) for one in noise) <= 50
+    assert sum(bool(runs_of(one, 250.0).stands_out.any()) for one in noise) > 50, "the test sees what it is for"
+
+
+@pytest.mark.parametrize("cells", [2, 10, 100, 1_000, 10_000])
+def test_the_sum_of_many_cells_with_laplace_noise_passes_for_normal(cells: int):
+    """A sum of k Laplace variables is the difference of two Gamma variables, whose tail is one integral."""
+    terms = NEARLY_NORMAL
+    threshold = deviations_to_stand_out(cells) * math.sqrt(2 * terms)
+    chance, _ = quad(lambda g: gamma.pdf(g, terms) * gamma.sf(threshold + g, terms), 0, 200, limit=400)
+    assert chance <= ANY_CHANCE / (2 * cells)
 
 
 def test_what_stands_out_in_no_short_run_does_in_a_longer_one():

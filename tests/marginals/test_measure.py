@@ -60,6 +60,7 @@ def test_answers_scatter_as_they_say(noise):
     assert noisy.clique == ("a", "b")
     assert noisy.counts.shape == (100, 120)
     assert np.mean(noisy.counts**2) == pytest.approx(noisy.scale**2, rel=0.1)
+    assert noisy.laplace == isinstance(noise, LaplaceNoise)
 
 
 def test_one_question_for_several_marginals():

@@ -310,13 +310,17 @@ class ErrorBars:
         in_time = sorted(bounds, key=lambda bound: math.inf if isinstance(bound, NoisyBound) else bound.asked)
         return [(bound.records(beta / (j * (j + 1))), bound) for j, bound in enumerate(in_time, 1)]
 
+    def counting_error(self, beta: float) -> float:
+        """By how many records `counted` is off at most, with probability 1 - beta."""
+        deviations = _laplace_deviations if self.laplace else _deviations
+        return self.total_error * deviations(beta / 2) if self.total_error else 0.0
+
     def _fraction(self, records: float, beta: float) -> float:
         """Bounds sum abs(h/n - m/total) by (records + abs(n - total)) / n, over all n within the error of `counted`.
 
         The bound is monotone in n below `total` and above it, so that its largest value is at one end.
         """
-        deviations = _laplace_deviations if self.laplace else _deviations
-        slack = self.total_error * deviations(beta / 2) if self.total_error else 0.0
+        slack = self.counting_error(beta)
         ends = max(self.counted - slack, 1.0), max(self.counted + slack, 1.0)
         return min(max((records + abs(n - self.total)) / n for n in ends), 2.0)
 

@@ -179,6 +179,6 @@ def _projection(shape: tuple[int, ...], axes: Sequence[int]) -> sparse.csr_matri
 
 def _records(bars: ErrorBars, fraction: float, beta: float) -> float:
     """The same in records: of at most n real ones, n from the noisy count, and the difference of the totals."""
-    slack = bars.total_error * math.sqrt(2 * math.log(2 / beta)) if bars.total_error else 0.0
+    slack = bars.counting_error(beta)
     ends = (max(bars.counted - slack, 0.0), bars.counted + slack)
     return fraction * ends[1] + max(abs(end - bars.total) for end in ends)

@@ -6,12 +6,14 @@ out by leverage: where the mean is moved L times as much as by a record of the b
 
 Formal guarantee: a Gaussian of mean 0 exceeds d deviations with probability at most exp(-d^2 / 2) / 2 for d >= 0. With
 d^2 = k^2 + 2 log L, that is at most exp(-k^2 / 2) / (2 L), so that the sum over n places of probability times leverage
-is at most n exp(-k^2 / 2) / 2, half of `runs.ANY_CHANCE` for the k of `runs.deviations_to_stand_out`.
+is at most n exp(-k^2 / 2) / 2, half of `runs.ANY_CHANCE` for the k of `runs.deviations_to_stand_out`. Laplace noise
+exceeds d deviations with probability exp(-sqrt(2) d) / 2, so that d = k + log(L) / sqrt(2) does the same.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -74,7 +76,7 @@ def demanding(runs: Runs, centers: np.ndarray) -> Runs:
     records, moved, accepted = float(runs.totals[middle]), 0.0, {middle}
     for run in sorted(np.delete(out, np.searchsorted(out, middle)).tolist(), key=lambda other: float(distance[other])):
         leverage = distance[run] * records / moved if moved > 0 else 1.0
-        needed = float(np.sqrt(thresholds[run] ** 2 + 2 * np.log(max(leverage, 1.0))))
+        needed = _with_leverage(float(thresholds[run]), max(leverage, 1.0), laplace=runs.laplace)
         beyond = slice(run, None) if run > middle else slice(run, None, -1)
         totals, noise = np.cumsum(runs.totals[beyond]), np.sqrt(np.cumsum(runs.noise[beyond] ** 2))
         beside = {run - 1, run + 1} & accepted
@@ -84,7 +86,13 @@ def demanding(runs: Runs, centers: np.ndarray) -> Runs:
             moved += float(runs.totals[run] * distance[run])
         else:
             thresholds[run] = np.inf
-    return Runs(runs.of_cell, runs.totals, runs.noise, thresholds)
+    return replace(runs, threshold=thresholds)
+
+
+def _with_leverage(threshold: float, leverage: float, *, laplace: bool) -> float:
+    """The deviations that are exceeded `leverage` times less often than `threshold`."""
+    nats = math.log(leverage)
+    return threshold + nats / math.sqrt(2) if laplace else math.sqrt(threshold**2 + 2 * nats)
 
 
 def with_densest(runs: Runs, centers: np.ndarray | None) -> Runs:
@@ -116,4 +124,4 @@ def with_densest(runs: Runs, centers: np.ndarray | None) -> Runs:
     noise = np.sqrt(np.bincount(number, runs.noise**2))
     threshold = np.full(len(noise), math.inf)
     threshold[number[starts[best]]] = 0.0
-    return Runs(number[runs.of_cell], np.bincount(number, runs.totals), noise, threshold)
+    return Runs(number[runs.of_cell], np.bincount(number, runs.totals), noise, threshold, runs.laplace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -179,7 +180,7 @@ def merge_column(coarsening: Coarsening, marginal: NoisyMarginal, total: float) 
         left = total - (float(counts.sum()) - float(counts[most]))
         own, others = 1 / members[most], 1 / (members.sum() - members[most] + 1)
         counts[most] = (own * counts[most] + others * left) / (own + others)
-    return NoisyMarginal(marginal.clique, counts, marginal.scale)
+    return replace(marginal, counts=counts)
 
 
 def refine(

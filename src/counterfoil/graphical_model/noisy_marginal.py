@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from counterfoil.domain.domain import Clique, Domain
+
+NEARLY_NORMAL = 32
+"""The sum of so many cells' Laplace noise exceeds thresholds of normal noise about as rarely as that (`runs`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,7 +18,8 @@ class NoisyMarginal:
     """A private table of counts: the marginal on `clique`, plus independent noise in every cell.
 
     `counts` has one axis for each attribute of `clique`, in that order (float64, records); `scale` is the
-    standard deviation of the noise in one cell, in records.
+    standard deviation of the noise in one cell, in records. `laplace` says that the noise is discrete Laplace noise,
+    whose tails are heavier than those of the discrete Gaussian.
 
     Raises ValueError for a repeated attribute, a wrong number of axes, counts that are not finite, or a
     scale that is not positive and finite.
@@ -24,6 +28,7 @@ class NoisyMarginal:
     clique: Clique
     counts: NDArray[np.float64]
     scale: float
+    laplace: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clique", tuple(self.clique))
@@ -50,7 +55,14 @@ class NoisyMarginal:
         if clique == self.clique:
             return self
         order = [self.clique.index(name) for name in clique]
-        return NoisyMarginal(clique, np.ascontiguousarray(self.counts.transpose(order)), self.scale)
+        return replace(self, clique=clique, counts=np.ascontiguousarray(self.counts.transpose(order)))
+
+    def of_column(self, name: str) -> "NoisyMarginal":
+        """The counts of one attribute, summed over all others."""
+        others = tuple(axis for axis, other in enumerate(self.clique) if other != name)
+        counts = self.counts.sum(axis=others)
+        summed = self.counts.size // max(counts.size, 1)
+        return NoisyMarginal((name,), counts, self.scale * math.sqrt(summed), self.laplace and summed < NEARLY_NORMAL)
 
 
 def combine(domain: Domain, measurements: Iterable[NoisyMarginal]) -> tuple[NoisyMarginal, ...]:
@@ -61,9 +73,12 @@ def combine(domain: Domain, measurements: Iterable[NoisyMarginal]) -> tuple[Nois
     """
     sums: dict[Clique, NDArray[np.float64]] = {}
     precisions: dict[Clique, float] = {}
+    laplace: set[Clique] = set()
     for marginal in measurements:
         marginal = marginal.ordered(domain)
         weight = marginal.scale**-2
+        if marginal.laplace:
+            laplace.add(marginal.clique)
         if marginal.clique in sums:
             sums[marginal.clique] = sums[marginal.clique] + weight * marginal.counts
             precisions[marginal.clique] += weight
@@ -71,7 +86,8 @@ def combine(domain: Domain, measurements: Iterable[NoisyMarginal]) -> tuple[Nois
             sums[marginal.clique] = weight * marginal.counts
             precisions[marginal.clique] = weight
     return tuple(
-        NoisyMarginal(clique, total / precisions[clique], precisions[clique] ** -0.5) for clique, total in sums.items()
+        NoisyMarginal(clique, total / precisions[clique], precisions[clique] ** -0.5, clique in laplace)
+        for clique, total in sums.items()
     )
 
 

@@ -6,7 +6,7 @@ Post-processing of noisy counts: no record is read.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,12 +31,14 @@ class Runs:
         totals: float64 [runs], the noisy number of records in each.
         noise: float64 [runs], the standard deviation of each total.
         threshold: how many deviations of its noise a total must reach to stand out; of all runs, or float64 [runs].
+        laplace: whether the noise is Laplace noise, and not normal.
     """
 
     of_cell: np.ndarray
     totals: np.ndarray
     noise: np.ndarray
     threshold: float | np.ndarray
+    laplace: bool = False
 
     @property
     def stands_out(self) -> np.ndarray:
@@ -44,15 +46,16 @@ class Runs:
         return np.asarray(self.totals >= self.threshold * self.noise)
 
     @staticmethod
-    def single(counts: np.ndarray, scale: float, threshold: float) -> Runs:
+    def single(counts: np.ndarray, scale: float, threshold: float, *, laplace: bool = False) -> Runs:
         """Each cell as a run of its own.
 
         Args:
             counts: float64 [n], noisy.
             scale: the standard deviation of the noise in one cell.
             threshold: how many deviations of its noise a count must reach to stand out.
+            laplace: whether it is Laplace noise, and not normal.
         """
-        return Runs(np.arange(len(counts)), counts, np.full(len(counts), scale), threshold)
+        return Runs(np.arange(len(counts)), counts, np.full(len(counts), scale), threshold, laplace)
 
     @property
     def first_cells(self) -> np.ndarray:
@@ -68,7 +71,7 @@ class Runs:
         """The same runs, their totals averaged with others that were measured with `noise`, by precision."""
         weights, more = self.noise**-2, noise**-2
         averaged = (weights * self.totals + more * totals) / (weights + more)
-        return Runs(self.of_cell, averaged, (weights + more) ** -0.5, self.threshold)
+        return replace(self, totals=averaged, noise=(weights + more) ** -0.5)
 
     def split(self, begins: np.ndarray) -> Runs:
         """The same cells in more runs: totals and variances are divided by the numbers of cells.
@@ -80,13 +83,13 @@ class Runs:
         old = self.of_cell[np.flatnonzero(begins)]
         part = np.bincount(of_cell) / np.bincount(self.of_cell)[old]
         threshold = np.broadcast_to(self.threshold, len(self.totals))[old]
-        return Runs(of_cell, self.totals[old] * part, self.noise[old] * np.sqrt(part), threshold)
+        return Runs(of_cell, self.totals[old] * part, self.noise[old] * np.sqrt(part), threshold, self.laplace)
 
     def between(self, start: int, stop: int) -> Runs:
         """The runs from one to before another, with their cells."""
         inside = self.of_cell[(self.of_cell >= start) & (self.of_cell < stop)] - start
         threshold = np.broadcast_to(self.threshold, len(self.totals))[start:stop]
-        return Runs(inside, self.totals[start:stop], self.noise[start:stop], threshold)
+        return Runs(inside, self.totals[start:stop], self.noise[start:stop], threshold, self.laplace)
 
     def joined(self, number: np.ndarray) -> Runs:
         """Runs of these runs.
@@ -97,7 +100,7 @@ class Runs:
         noise = np.sqrt(np.bincount(number, self.noise**2))
         threshold = np.zeros(len(noise))
         np.maximum.at(threshold, number, np.broadcast_to(self.threshold, len(number)))
-        return Runs(number[self.of_cell], np.bincount(number, self.totals), noise, threshold)
+        return Runs(number[self.of_cell], np.bincount(number, self.totals), noise, threshold, self.laplace)
 
     def with_joined_rest(self) -> Runs:
         """Neighboring runs that do not stand out as one."""
@@ -106,9 +109,14 @@ class Runs:
         return self.joined(np.cumsum(begins) - 1)
 
 
-def deviations_to_stand_out(cells: int) -> float:
-    """Above how many deviations of its noise a count stands out among so many cells."""
-    return math.sqrt(2 * math.log(max(cells, 2) / ANY_CHANCE))
+def deviations_to_stand_out(cells: int, *, laplace: bool = False) -> float:
+    """Above how many deviations of its noise a count stands out among so many cells.
+
+    Each of n counts without records does with probability at most ANY_CHANCE / 2 n: one with normal noise exceeds r of
+    its deviations with probability at most exp(-r^2 / 2) / 2, one with Laplace noise with exp(-sqrt(2) r) / 2.
+    """
+    nats = math.log(max(cells, 2) / ANY_CHANCE)
+    return nats / math.sqrt(2) if laplace else math.sqrt(2 * nats)
 
 
 def find_runs(cells: Runs, longest: int = LONGEST) -> Runs:
@@ -142,7 +150,7 @@ def find_runs(cells: Runs, longest: int = LONGEST) -> Runs:
     return cells.joined(np.array(number))
 
 
-def runs_of(counts: np.ndarray, scale: float) -> Runs:
+def runs_of(counts: np.ndarray, scale: float, *, laplace: bool = False) -> Runs:
     """Runs of all cells of a column, longer ones where short ones do not stand out.
 
     The first runs have few cells, or a part of a column of many. Where nothing at all stands out, runs of twice that
@@ -152,9 +160,10 @@ def runs_of(counts: np.ndarray, scale: float) -> Runs:
     Args:
         counts: float64 [n], noisy.
         scale: the standard deviation of the noise in one cell.
+        laplace: whether it is Laplace noise, and not normal.
     """
     n = len(counts)
-    cells = Runs.single(counts, scale, deviations_to_stand_out(n))
+    cells = Runs.single(counts, scale, deviations_to_stand_out(n, laplace=laplace), laplace=laplace)
     first = max(LONGEST, n // BLOCKS)
     runs = _with_longer(find_runs(cells, first), cells, first)
     if not runs.stands_out.any():

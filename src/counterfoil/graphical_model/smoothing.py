@@ -103,7 +103,7 @@ def spread(
     pieces, joined = runs, runs.with_joined_rest()
     # What stands out as a whole alone says how many records it holds, and nothing of where they are.
     seen = np.bincount(joined.of_cell, pieces.stands_out[pieces.of_cell]) > 0
-    runs = Runs(joined.of_cell, joined.totals, joined.noise, np.where(seen, joined.threshold, math.inf))
+    runs = replace(joined, threshold=np.where(seen, joined.threshold, math.inf))
     line = _Line.of(runs, pieces, spans, centers, records, records_error, apart)
     others = line.other_sides()
     for run, other in others.items():

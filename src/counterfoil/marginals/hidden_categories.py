@@ -34,7 +34,7 @@ def hidden_categories(
     loose, hidden, all_grouped = _loose_shares(marginals, total), [], True
     for one in marginals:
         counts = one.counts.ravel()
-        least = deviations_to_stand_out(len(counts)) * one.scale
+        least = deviations_to_stand_out(len(counts), laplace=one.laplace) * one.scale
         seen = counts >= least
         share = 1 - min(float(counts[seen].sum()) / max(total, 1.0), 1.0)
         if share > _HIDDEN and len(counts) - int(seen.sum()) > _MANY:

@@ -36,7 +36,7 @@ def hidden_flags(schema: Schema, marginals: Sequence[NoisyMarginal], total: floa
         if not isinstance(column, Boolean | Categorical) or column.n_bins < _FLAG or not _has_two(column):
             continue
         counts = one.counts.ravel()[:_FLAG]
-        least = deviations_to_stand_out(one.counts.size) * one.scale
+        least = deviations_to_stand_out(one.counts.size, laplace=one.laplace) * one.scale
         rarer = int(np.argmin(counts))
         most = (max(float(counts[rarer]), 0.0) + _STANDARD_ERRORS * one.scale) / max(total, 1.0)
         if counts[rarer] < least <= counts[1 - rarer] and _LEAST <= most <= _MOST:

@@ -12,6 +12,7 @@ from counterfoil.curator.queries.marginal import MarginalCounts
 from counterfoil.domain.coarsening import Coarsening
 from counterfoil.domain.domain import Clique, Domain
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
+from counterfoil.noise.laplace import LaplaceNoise
 from counterfoil.noise.noise import CountNoise
 
 SIZE_EXPONENT = 2 / 3
@@ -38,7 +39,8 @@ def measure(
     query = MarginalCounts(domain, tuple(cliques), coarsening, tuple(weights))
     answer = account.ask(query, noise)
     parts = zip(query.cliques, query.split(answer.values), query.each_unit, strict=True)
-    return [NoisyMarginal(clique, part / unit, answer.deviation / unit) for clique, part, unit in parts]
+    laplace = isinstance(noise, LaplaceNoise)
+    return [NoisyMarginal(clique, part / unit, answer.deviation / unit, laplace) for clique, part, unit in parts]
 
 
 def measure_by_size(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -138,7 +137,7 @@ class OneWay:
             counts = np.append(first, counts[len(first) :])
         if name in self.posterior:
             counts = np.where(np.isnan(self.posterior[name]), counts, self.posterior[name])
-        return NoisyMarginal((name,), counts, marginal.scale)
+        return replace(marginal, counts=counts)
 
     def refine(self, coarse_model: GraphicalModel) -> GraphicalModel:
         """A model of coarse codes brought back to the schema's domain."""
@@ -356,11 +355,10 @@ def columns_within(marginals: Sequence[NoisyMarginal]) -> list[NoisyMarginal]:
     """The counts of each column, summed from the marginal that says most about it."""
     best: dict[str, NoisyMarginal] = {}
     for one in marginals:
-        for axis, name in enumerate(one.clique):
-            others = tuple(other for other in range(one.counts.ndim) if other != axis)
-            scale = one.scale * math.sqrt(one.counts.size / max(one.counts.shape[axis], 1))
-            if name not in best or scale < best[name].scale:
-                best[name] = NoisyMarginal((name,), one.counts.sum(axis=others), scale)
+        for name in one.clique:
+            column = one.of_column(name)
+            if name not in best or column.scale < best[name].scale:
+                best[name] = column
     return list(best.values())
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -182,5 +182,5 @@ def measured_again(
             averaged[: len(measured.totals)] = measured.totals
             better[name] = joined_again(measured)
         counts = before.counts + ((averaged - sums) / cells_of)[code]
-        together.append(NoisyMarginal(before.clique, counts, before.scale / math.sqrt(1 + 1 / noisier)))
+        together.append(replace(before, counts=counts, scale=before.scale / math.sqrt(1 + 1 / noisier)))
     return together, better

@@ -22,7 +22,7 @@ def runs_of_columns(
 ) -> dict[str, Runs]:
     """The runs of each column of numbers."""
     return {
-        name: runs_of(one.counts[: len(spans[name])], one.scale)
+        name: runs_of(one.counts[: len(spans[name])], one.scale, laplace=one.laplace)
         for one in marginals
         if (name := one.clique[0]) in spans
     }

@@ -123,7 +123,7 @@ class NumberColumn:
     @property
     def rows_unseen(self) -> float:
         """The most rows at one number that do not stand out from the noise."""
-        return deviations_to_stand_out(len(self.centers)) * self.marginal.scale
+        return deviations_to_stand_out(len(self.centers), laplace=self.marginal.laplace) * self.marginal.scale
 
     @property
     def has_unreliable_tail(self) -> bool:

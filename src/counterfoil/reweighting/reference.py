@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -202,7 +201,7 @@ def product_of(
     columns, within = [], {} if merged is None else merged.within()
     for column in measured:
         (name,) = column.clique
-        sums = [_summed_to(marginal, name) for marginal in known if name in marginal.clique]
+        sums = [marginal.of_column(name) for marginal in known if name in marginal.clique]
         (joined,) = combine(Domain((name,), column.counts.shape), sums)
         density = nearest_density(joined.counts)
         columns.append(density if merged is None else density[merged.coarsening.codes[name]] * within[name])
@@ -212,12 +211,6 @@ def product_of(
 
     warnings = () if merged is None else merged.warnings
     return Density(draw, measured, tuple(columns), merged, warnings=warnings)
-
-
-def _summed_to(marginal: NoisyMarginal, name: str) -> NoisyMarginal:
-    others = tuple(axis for axis, other in enumerate(marginal.clique) if other != name)
-    counts = marginal.counts.sum(axis=others)
-    return NoisyMarginal((name,), counts, marginal.scale * math.sqrt(marginal.counts.size / counts.size))
 
 
 def nearest_density(counts: np.ndarray) -> np.ndarray:
