@@ -41,7 +41,8 @@ def cycle(size: int) -> GraphicalModel:
     """Columns in a ring, which needs separators of two columns, and one column by itself."""
     names = tuple(f"a{i}" for i in range(size))
     rng = np.random.default_rng(0)
-    cliques = [(names[i - 1], names[i]) for i in range(size - 1)]
+    ring = names[:-1]
+    cliques = [(ring[i - 1], ring[i]) for i in range(len(ring))]
     return GraphicalModel(Domain(names, (3,) * size), {c: rng.normal(size=(3, 3)) for c in cliques}, 10.0)
 
 
@@ -52,13 +53,35 @@ def test_all_pairs_need_one_elimination_for_each_clique_and_not_for_each_pair(mo
     pairs = list(itertools.combinations(model.domain.attributes, 2))
     together = model.marginals(pairs)
     assert len(asked) == len(model.tree.cliques) < 30 < len(pairs)
+    for pair in pairs:
+        np.testing.assert_allclose(together[pair], fresh(model).marginal(pair), rtol=1e-9)
+
+
+def fresh(model: GraphicalModel) -> GraphicalModel:
+    return GraphicalModel(model.domain, model.potentials, model.total)
+
+
+def test_of_a_small_tree_some_pairs_are_many(monkeypatch):
     monkeypatch.setattr(graphical_model, "MANY_PAIRS", 10**9)
-    for pair, table in model.marginals(pairs).items():
-        np.testing.assert_allclose(together[pair], table, rtol=1e-9)
+    asked, query = [], GraphicalModel._query
+    monkeypatch.setattr(GraphicalModel, "_query", lambda self, *a: asked.append(a[-1]) or query(self, *a))
+    model = cycle(30)
+    pairs = list(itertools.combinations(model.domain.attributes, 2))[::-1]
+    few = pairs[: graphical_model._MANY - 1]
+    model.marginals(few)
+    assert asked == few
+    asked.clear()
+    model.marginals(pairs[: graphical_model._MANY])
+    assert sorted(asked) == sorted(model.tree.cliques)
+    asked.clear()
+    monkeypatch.setattr(graphical_model, "_FEW_COLUMNS", 100)
+    monkeypatch.setattr(graphical_model, "_FEW_CELLS", 0)
+    fresh(model).marginals(pairs)
+    assert asked == pairs, "one after another where the matrix is not small"
 
 
 def test_a_tree_that_is_too_wide_for_memory_is_asked_pair_by_pair(monkeypatch):
     monkeypatch.setattr(pairwise, "MOST_COLUMNS", 10)
     model = cycle(12)
-    assert not pairwise.fits(model.tree)
+    assert not pairwise.fits(model.tree, pairwise.MOST_COLUMNS)
     assert model.marginals([("a0", "a5")])["a0", "a5"].sum() == pytest.approx(10.0)

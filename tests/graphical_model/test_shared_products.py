@@ -178,6 +178,8 @@ def models(draw):
 def always_shared():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graphical_model, "_MANY", 1)
+        patch.setattr(graphical_model, "_FEW_COLUMNS", 0)
+        patch.setattr(graphical_model, "_FEW_CELLS", 0)
         patch.setattr(graphical_model, "_LARGE", 0)
         yield
 
@@ -225,6 +227,7 @@ def wide_model(columns, size, *, around):
 
 def test_many_marginals_of_a_large_model_are_computed_together(monkeypatch):
     """As those of one at a time, but with a fraction of the products."""
+    monkeypatch.setattr(graphical_model, "_FEW_CELLS", 0)
     model = wide_model(9, 5, around=4)
     pairs = list(itertools.combinations(model.domain.attributes, 2))
     expected = {pair: model.marginal(pair) for pair in pairs}

@@ -18,6 +18,7 @@ from marginals.brute_force import cliques_of, domains, enumerate_joint, marginal
 @pytest.fixture(autouse=True)
 def _every_model_is_very_large(monkeypatch):
     monkeypatch.setattr(graphical_model, "_MANY", 1)
+    monkeypatch.setattr(graphical_model, "_FEW_COLUMNS", 0)
     monkeypatch.setattr(graphical_model, "_VERY_LARGE", 0)
 
 
@@ -98,6 +99,7 @@ def test_small_models_and_few_pairs_are_asked_as_before(monkeypatch):
     monkeypatch.setattr(tree_pairs, "pair_probabilities", None)
     model = of_bands(4, 9)
     monkeypatch.setattr(graphical_model, "_VERY_LARGE", model.tree.cells + 1)
+    monkeypatch.setattr(graphical_model, "_FEW_CELLS", model.tree.cells)
     assert len(model.marginals(itertools.combinations(model.domain.attributes, 2))) == 66
     monkeypatch.setattr(graphical_model, "_VERY_LARGE", 0)
     monkeypatch.setattr(graphical_model, "_MANY", 4)

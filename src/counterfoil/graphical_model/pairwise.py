@@ -45,9 +45,9 @@ def _columns(tree: JunctionTree, cliques: Sequence[int]) -> int:
     return sum(map(tree.domain.size, wide)) + sum(tree.domain[name] for name in names)
 
 
-def fits(tree: JunctionTree) -> bool:
-    """Whether the matrix of every component is small enough."""
-    return all(component.columns <= MOST_COLUMNS for component in components(tree))
+def fits(tree: JunctionTree, most: int) -> bool:
+    """Whether the matrix of every component has at most so many columns."""
+    return all(component.columns <= most for component in components(tree))
 
 
 def pair_probabilities(
