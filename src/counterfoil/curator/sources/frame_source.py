@@ -26,6 +26,8 @@ _MAKE_TABLES = (
 )
 """Methods of a library's objects that are no tables yet, and return one that is read here."""
 Part = Callable[[int, int], Values]
+_WHOLE = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""By types of texts that lie in pieces, those in which they lie one after another."""
 
 
 class FrameSource:
@@ -169,8 +171,13 @@ def _part_of(series: Any, name: str) -> Part:
 
 
 def _plain(cells: pa.Array | pa.ChunkedArray) -> Part:
-    """Parts of a column, in a type that can be converted: Arrow's short decimals and runs of one value can't be."""
+    """Parts of a column, in a type that can be converted: Arrow's short decimals and runs of one value can't be.
+
+    Nor can views be taken from, as is done of some cells alone: whether it is would show what cells hold.
+    """
     kind = cells.type
+    if (whole := _WHOLE.get(kind)) is not None:
+        return lambda start, rows: cells.slice(start, rows).cast(whole)
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         return lambda start, rows: cells.slice(start, rows).cast(pa.decimal128(kind.precision, kind.scale))
     if pa.types.is_run_end_encoded(kind):
