@@ -61,7 +61,8 @@ def check(
     --ledger, the look is recorded for good. No value is refused: all columns are listed. Exits with status 1 when a
     value is clamped, moved, infinite, not understood, or has no place, and when a record breaks a rule, a list of
     zeros, or the derivation of a column that the table has too; and for a draft, of which what is stated is checked.
-    With --privacy-unit it also names columns that are the same in all rows of each person, which no copy of rows keeps.
+    With --privacy-unit it also names columns that are the same in all rows of each person, which no copy of rows keeps,
+    and says where words stand for missing identifiers, or one is written in several ways.
 
     With --epsilon it is private: noisy counts, charged to --ledger, and a receipt.
     """

@@ -26,6 +26,7 @@ from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.digit_notes import DigitCounts
 from counterfoil.evaluation.empty_records import EmptyRecords
 from counterfoil.evaluation.follower_notes import FollowerCounts
+from counterfoil.evaluation.id_notes import IdCounts
 from counterfoil.evaluation.number_order_notes import NumberOrderCounts
 from counterfoil.evaluation.order_notes import OrderCounts
 from counterfoil.evaluation.pasted_together import pasted_together
@@ -263,7 +264,7 @@ def check_without_privacy(
         ledger: where the look is recorded for good: a `Ledger`, or its path; nowhere when None.
         values: whether the most frequent values that are not as declared are kept too.
         privacy_unit: the column whose values a release will protect, as a name or as `synthesize` takes it: columns
-            that are the same in all rows of each are named.
+            that are the same in all rows of each are named, and what is odd about how the values are written.
 
     Raises:
         ValueError: for a table that can't be read at all, or that has other columns than the schema.
@@ -296,7 +297,7 @@ def _report(source: Any, schema: Schema, ledger: Ledger | None, *, values: bool,
     counting = _Counting({column.name: _Cells(NoteCounts(column, values=values)) for column in synthesized}, values)
     rules = BrokenFacts(table.schema)
     related = [kind(table.schema) for kind in _RELATED]
-    related += [UnitCounts(table.schema, unit)] if unit else []
+    related += [UnitCounts(table.schema, unit), IdCounts(unit)] if unit else []
     derived = {column.name: FactCount("derived", _derivation(column)) for column in table.held}
     written = [DerivedNotes(column, values=values) for column in table.held]
     for batch in table.batches(derived=True):
