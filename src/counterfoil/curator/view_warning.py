@@ -8,7 +8,8 @@ from counterfoil.callers import outside_the_package
 
 
 class ViewWarning(UserWarning):
-    """A release is made of a view, or under row security, whose query was read by nobody here.
+    """A release is made of a view, or under row security, whose query was read by nobody here; or of a virtual table of
+    SQLite, which may be computed from others as a view is.
 
     All guarantees are for tables that differ in one row, or in the rows of one privacy unit. A view that ranks people,
     compares them with a mean of all, or takes the first thousand of them, changes in many rows where one person is

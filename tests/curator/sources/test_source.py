@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from contextlib import closing
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -28,6 +29,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from counterfoil.accounting.budget import Budget
+from counterfoil.curator.curator import Curator
 from counterfoil.curator.errors import SourceError
 from counterfoil.curator.sources import sqlite_source
 from counterfoil.curator.sources.csv_text import line_of_record, read_header
@@ -35,8 +38,9 @@ from counterfoil.curator.sources.file_source import connection, even_batches, ex
 from counterfoil.curator.sources.frame_source import FrameSource
 from counterfoil.curator.sources.opening import open_source
 from counterfoil.curator.sources.source import Source, TableBatch, value_of
+from counterfoil.curator.view_warning import ViewWarning
 from counterfoil.domain.domain import CLASS
-from counterfoil.schema import Categorical
+from counterfoil.schema import Categorical, Schema
 from counterfoil.schema.placement import Placement, placements_of
 
 SECRET = "zebra"
@@ -590,6 +594,39 @@ def test_a_table_whose_name_has_a_dot_is_not_taken_for_one_of_a_schema(tmp_path:
     assert rows_of(open_source(f'{path}::s."y.z"')) == [{"a": 3}]
     with pytest.raises(SourceError, match=r"has no table 's\.y\.z'.*Did you mean 's\.\"y\.z\"'"):
         open_source(f"{path}::s.y.z")
+
+
+@pytest.mark.parametrize(
+    ("statement", "computed"),
+    [
+        ("CREATE TABLE t (body TEXT)", False),
+        ('CREATE TABLE "t" (body TEXT) -- CREATE VIRTUAL TABLE t USING other', False),
+        ("CREATE VIRTUAL TABLE t USING fts5(body)", False),
+        ("create  virtual table if not exists main.[t] using FTS5(body)", False),
+        ("CREATE VIRTUAL TABLE t USING fts5vocab(notes, 'row')", True),
+        ("CREATE VIRTUAL TABLE \"t\" USING 'fts5vocab'(notes, col)", True),
+        ("CREATE VIRTUAL TABLE `t`USING fts5vocab(notes, col)", True),
+    ],
+)
+def test_a_table_that_sqlite_computes_from_others_counts_as_a_view(
+    statement: str, computed: bool, tmp_path: Path
+) -> None:
+    """Each word of all texts is a row of `fts5vocab`: one person more brings as many rows as words of their own."""
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as opened, opened:
+        try:
+            opened.execute("CREATE VIRTUAL TABLE notes USING fts5(body)")
+        except sqlite3.OperationalError:
+            pytest.skip("SQLite has no fts5 here")
+        opened.execute("INSERT INTO notes VALUES ('a rare word'), ('a word')")
+        opened.execute(statement)
+    first, *others = open_source(f"{path}::t").column_names
+    schema = Schema((Categorical(first, ("a",), other=True, missing=True),), ignore=tuple(others))
+    with Curator(f"{path}::t", schema, budget=Budget(1)) as curator:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            curator.warn_of_query()
+        assert [one.category for one in said] == [ViewWarning] * computed
 
 
 def test_generated_columns_of_sqlite_are_columns(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,9 +22,19 @@ LOCK_WAIT_SECONDS = 5.0
 _HIDDEN = 1
 """What SQLite says of a column of a virtual table that `SELECT *` leaves out; of generated ones it says 2 or 3."""
 
+_NAME = r"""(?:"(?:[^"]|"")*"|'(?:[^']|'')*'|`(?:[^`]|``)*`|\[[^\]]*\]|[^\s"'`\[(]+)"""
+_VIRTUAL = re.compile(rf"CREATE\s+VIRTUAL\s+TABLE\s+{_NAME}\s*USING\s+({_NAME})", re.IGNORECASE)
+_OF_ROWS = frozenset(("fts3", "fts4", "fts5", "rtree", "rtree_i32", "geopoly", "csv"))
+"""Modules of virtual tables that keep the rows which were put there. Others may compute theirs, as `fts5vocab` does: of
+each word, in how many texts it is."""
+
 
 class SQLiteSource:
-    """One table, in the order of its rows (never of an index); a cell's type is the cell's own in SQLite."""
+    """One table, in the order of its rows (never of an index); a cell's type is the cell's own in SQLite.
+
+    Attributes:
+        is_view: whether it is a virtual table whose rows may be computed from those of others.
+    """
 
     typed = True
 
@@ -43,6 +54,8 @@ class SQLiteSource:
                     + did_you_mean(table, tables)
                 )
             names = [name for name, _ in _columns(opened, table)]
+            [(made,)] = opened.execute("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,))
+        self.is_view = _is_computed(made)
         self.column_names = unique_names(names, self.name)
         self._state = self._states()
 
@@ -134,6 +147,14 @@ def _columns(opened: sqlite3.Connection, table: str) -> list[tuple[str, str]]:
     """Name and declared type of each column that `SELECT *` shows, generated ones among them."""
     rows = opened.execute(f"PRAGMA table_xinfo({identifier(table)})").fetchall()
     return [(name, declared) for _, name, declared, _, _, _, hidden in rows if hidden != _HIDDEN]
+
+
+def _is_computed(made: str) -> bool:
+    """Whether a table, by the statement that made it, may be computed from others: what is not understood may be."""
+    if not re.match(r"CREATE\s+VIRTUAL\b", made, re.IGNORECASE):
+        return False
+    found = _VIRTUAL.match(made)
+    return found is None or found[1].strip("\"'`[]").lower() not in _OF_ROWS
 
 
 def _declared(name: str) -> pa.DataType:
