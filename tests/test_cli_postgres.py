@@ -15,8 +15,10 @@ from command_line import Office
 from counterfoil import Ledger
 from counterfoil.curator.engines.duckdb import DuckDBEngine
 from counterfoil.curator.sources.opening import open_source
+from counterfoil.curator.sources.postgres_source import PostgresSource
 from counterfoil.curator.view_warning import warn_of_view
 from counterfoil.schema.schema import Schema
+from counterfoil.table_url import TableURL
 from postgres_server import ADMINISTRATOR, READER, Server
 
 
@@ -73,7 +75,7 @@ def test_a_release_from_a_view_says_that_its_rows_are_what_is_protected(
 ) -> None:
     postgres.run(f"CREATE {kind} some_of_them AS SELECT * FROM people LIMIT 100")
     options = ["--schema", "people.toml", "--epsilon", "1", "--method", "independent"]
-    said = "is a view: what is protected is its rows"
+    said = "is a view, or may be computed as one is: what is protected is its rows"
     of_view = office.run("synth", postgres.url("some_of_them"), *options, "--out", "view.csv")
     assert of_view.status == 0, of_view.err
     assert " ".join(of_view.err.split()).count(said) == 1
@@ -86,6 +88,20 @@ def test_a_release_from_a_view_says_that_its_rows_are_what_is_protected(
     postgres.run(f"DROP {kind} some_of_them")
     with pytest.warns(counterfoil.ViewWarning, match=said):
         warn_of_view("v")
+
+
+def test_a_foreign_table_may_be_a_view_where_it_leads(postgres: Server, address: str) -> None:
+    postgres.run(
+        "CREATE EXTENSION file_fdw",
+        "CREATE SERVER files FOREIGN DATA WRAPPER file_fdw",
+        "CREATE FOREIGN TABLE elsewhere (age int) SERVER files OPTIONS (program 'echo 40')",
+        f"GRANT SELECT ON elsewhere TO {READER}",
+    )
+    try:
+        assert PostgresSource(TableURL.of(postgres.url("elsewhere"))).is_view
+        assert not PostgresSource(TableURL.of(address)).is_view
+    finally:
+        postgres.run("DROP EXTENSION file_fdw CASCADE")
 
 
 def test_a_release_says_that_row_security_hides_rows_from_its_role(postgres: Server, office: Office) -> None:

@@ -9,7 +9,7 @@ from counterfoil.callers import outside_the_package
 
 class ViewWarning(UserWarning):
     """A release is made of a view, or under row security, whose query was read by nobody here; or of a virtual table of
-    SQLite, which may be computed from others as a view is.
+    SQLite or a foreign table of PostgreSQL, which may be computed from others as a view is.
 
     All guarantees are for tables that differ in one row, or in the rows of one privacy unit. A view that ranks people,
     compares them with a mean of all, or takes the first thousand of them, changes in many rows where one person is
@@ -21,12 +21,12 @@ def warn_of_view(name: str) -> None:
     """Gives the warning, each time that a release is begun.
 
     Args:
-        name: of the view.
+        name: of the view, or of the table that may be one.
     """
     warnings.warn(
-        f"{name} is a view: what is protected is its rows. It protects people only where each row follows from the "
-        "records of one person, or of one privacy unit: no rank, no comparison with a mean or a count of others, no "
-        "LIMIT, no row that joins two people.",
+        f"{name} is a view, or may be computed as one is: what is protected is its rows. It protects people only where "
+        "each row follows from the records of one person, or of one privacy unit: no rank, no comparison with a mean "
+        "or a count of others, no LIMIT, no row that joins two people.",
         ViewWarning,
         stacklevel=outside_the_package(),
     )

@@ -39,7 +39,7 @@ class _Facts:
         oid: the server's number of the table, which it keeps whatever it is called.
         snapshot: the name under which other connections see the same rows.
         in_order: whether its rows lie in one heap, in an order that stays as long as the snapshot.
-        is_view: whether a query gives its rows, or gave them.
+        is_view: whether a query gives its rows, or gave them, or may do so where a foreign table leads.
         is_guarded: whether row security decides which of them this role is shown.
         columns: in order.
     """
@@ -232,7 +232,7 @@ def _opened(session: PostgresSession, url: TableURL, relation: str) -> _Facts:
     session.run(f"SELECT FROM {relation} LIMIT 0")  # locks it, with its children, or says that it may not be read
     found = session.rows(
         "SELECT c.oid::pg_catalog.int8, c.relkind IN ('r', 'm') AND NOT c.relhassubclass AND NOT c.relrowsecurity"
-        f" AND COALESCE(m.amname = 'heap', false), c.relkind IN ('v', 'm'),"
+        f" AND COALESCE(m.amname = 'heap', false), c.relkind IN ('v', 'm', 'f'),"
         " pg_catalog.row_security_active(c.oid), pg_catalog.pg_export_snapshot(),"
         f" {_locked('c.oid')}"
         f" FROM {_RELATIONS} LEFT JOIN pg_catalog.pg_am AS m ON m.oid = c.relam WHERE {named}"
