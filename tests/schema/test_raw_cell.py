@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterfoil.schema.errors import SchemaError
+from counterfoil.schema.instant import Datetime
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.month_first import month_first
 from counterfoil.schema.notation import text_of
@@ -25,6 +27,8 @@ from counterfoil.schema.office_moments import (
 )
 from counterfoil.schema.raw_cell import CLASSES, RawCells, cell_of, cells_of, is_missing_word
 from counterfoil.schema.schema import Schema
+from counterfoil.schema.values import parse_instant
+from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,7 @@ from counterfoil.schema.schema import Schema
         ("2020-2020-12", "text", None),
         ("1970-01-01 00:00", "midnight", 0),
         ("1970-01-01T00:00:01.5", "datetime", 1_500_000),
-        ("1970-01-01T00:00:00Z", "text", None),
+        ("1970-01-01T00:00:00Z", "%Y-%m-%dT00:00:00%z", 0),
         ("31.1.1970 0:00", "%d.%m.%Y 00:00", 30 * 86_400e6),
         ("31.01.1970 07:05:09", "%d.%m.%Y %H:%M:%S", 30 * 86_400e6 + 25_509e6),
         ("01.02.1970 23:59", "%d.%m.%Y %H:%M", 32 * 86_400e6 - 60e6),
@@ -261,3 +265,39 @@ def test_no_class_of_moments_is_another_one() -> None:
     assert {name for notation in MOMENT_FORMATS for names in classes_of(notation) for name in names} == {
         *OFFICE_CLASSES
     }
+
+
+OFFSETS = st.builds(timezone, st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timedelta(minutes=minutes)))
+
+
+@given(st.datetimes(), OFFSETS, st.sampled_from("T "), st.sampled_from(["seconds", "minutes", "milliseconds"]))
+def test_moments_with_an_offset_are_what_a_column_with_a_zone_reads(
+    moment: datetime, offset: timezone, between: str, shown: str
+) -> None:
+    text = moment.replace(tzinfo=offset).isoformat(between, shown)
+    column = Datetime("at", lower=datetime(1, 1, 1), upper=datetime(9999, 12, 31), bins=10, zone="UTC")
+    second = parse_instant(text, 1, zone=ZoneInfo("UTC"))
+    code, number = cell_of(text)
+    if np.isnan(second):  # beyond the calendar in UTC
+        assert CLASSES[code] == "text"
+        return
+    assert CLASSES[code] == (ZONED if number % 86_400_000_000 else ZONED_DAYS)
+    assert number // 1_000_000 == second
+    assert column.numbers(pa.array([text]))[0] == second
+    assert cell_of(text.replace("+00:00", "Z"))[1] == number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2020-01-31Z",
+        "2020-02-31T10:00:00Z",
+        "2020-01-31T10:00:00ZZ",
+        "2020-01-31T10:00:00+25:00",
+        "2020-01-31T10:00:00 +01:00",
+        "2020-01-31T10:00:00z",
+        "20200131T100000Z",
+    ],
+)
+def test_other_texts_are_no_moments_with_an_offset(text: str) -> None:
+    assert CLASSES[cell_of(text)[0]] == "text"

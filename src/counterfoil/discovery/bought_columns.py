@@ -18,6 +18,7 @@ from counterfoil.schema import midnight
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.precautions import place_of_bound, place_of_value
+from counterfoil.schema.zoned_moments import ZONED_DAYS
 
 _ZEROS = 0.01
 """A share of the cells: where the noise hides no more numbers with leading zeros, nobody is asked about them."""
@@ -87,7 +88,11 @@ def _why_this_kind(
         share, error = column.read
         wordless = column.kind == "boolean" and boolean_words(column) in (None, PLAIN_WORDS)
         written = "; they come back as true and false" if wordless else ""
-        written += "; nearly all at midnight, they come back as dates" if column.date_format == midnight.FORMAT else ""
+        written += (
+            "; nearly all at midnight, they come back as dates"
+            if column.date_format in (midnight.FORMAT, ZONED_DAYS)
+            else ""
+        )
         read = f"about {percent(share)} ({share_range(share, error)}) of the cells that are not missing read so"
         if error > _NOISE:
             read = "most cells that can be distinguished from noise read so"

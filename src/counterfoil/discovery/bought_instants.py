@@ -19,7 +19,8 @@ from counterfoil.schema import compact_dates, midnight
 from counterfoil.schema.clock import clock_format
 from counterfoil.schema.discovered import DiscoveredColumn, percent, share_range
 from counterfoil.schema.notation import DAY_OF_TIMES, directives
-from counterfoil.schema.zone import EPOCH
+from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY
+from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
 
 _MICROSECONDS = 1_000_000
 _EITHER_WAY = "whether day or month comes first does not show: exchange %d and %m if it is the other one"
@@ -75,7 +76,8 @@ def _instant(
         return BoughtColumn(column.name, {}, NO_RANGE)
     facts: Facts = {}
     notation = str(given.get("format", column.date_format))
-    if column.date_format not in ("", midnight.FORMAT):
+    with_offsets = column.date_format in (ZONED, ZONED_DAYS)
+    if column.date_format not in ("", midnight.FORMAT) and not with_offsets:
         compact = column.date_format == compact_dates.FORMAT
         beside = (
             "in Parquet files and frames they come back as dates" if compact else _without_zeros(column.date_format)
@@ -85,7 +87,12 @@ def _instant(
         facts["format"] = (column.date_format, f"bought: how most of its {what} read; {beside}{order}")
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))
+    elif with_offsets:
+        facts["zone"] = ("UTC", _OF_OFFSETS)
     first, last = sorted((column.lower / unit, column.upper / unit))
+    if "zone" in facts and given.get("zone", "UTC") != "UTC":  # whose clock is less than a day from that of UTC
+        day = 1.0 if unit == 1.0 else float(SECONDS_PER_DAY)
+        first, last = first - day, last + day
     low, high = round_(first, last, "%y" in notation)
     bounds = kept_bounds(given, low, high, least=timedelta(0))
     facts |= bounds_facts(column, *bounds)
@@ -102,6 +109,12 @@ def _without_zeros(text_format: str) -> str:
     """What writes its days, months and hours without leading zeros."""
     shorter = sorted(directives(text_format) & {"d", "m", "H", "I"}, key=text_format.index)
     return f"{', '.join(f'%-{name}' for name in shorter)} {'write' if len(shorter) > 1 else 'writes'} 1 for 01"
+
+
+_OF_OFFSETS = (
+    "bought: most cells state an offset from UTC, and come back in UTC, as 2020-01-31 14:35:00+00:00; for the clocks "
+    "of another place write its zone, and a lower and an upper bound that are a day farther out"
+)
 
 
 def _zone_of(stored: str) -> str:

@@ -63,8 +63,8 @@ _READ_AS_TEXTS = """\
 #
 # Texts to these questions are also numbers in another notation than plain digits, or than that of `decimal_char`: give
 # these a table with `kind`, bounds and `decimal_char`, and take them out of `ignore`. So are moments that are not
-# written as 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 PM: give these a table with `kind`, bounds and
-# `format`. Numbers with signs such as % or € are read where `unit` names the sign.
+# written as 2020-01-31 23:59:59 (also with Z or +01:00 behind it), 31.01.2020 23:59 or 1/31/2020 11:59 PM: give these
+# a table with `kind`, bounds and `format`. Numbers with signs such as % or € are read where `unit` names the sign.
 """
 _WIDTH = 118
 _LONGEST_NAME = 80

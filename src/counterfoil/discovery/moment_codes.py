@@ -5,9 +5,13 @@ from __future__ import annotations
 from counterfoil.schema import midnight
 from counterfoil.schema.office_moments import DAY_FORMATS, EITHER, MOMENT_FORMATS, classes_of, moments_of_days
 from counterfoil.schema.raw_cell import CODES, MOMENTS
+from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
 
-NOTATIONS = ("", *MOMENT_FORMATS)
+NOTATIONS = ("", ZONED, *MOMENT_FORMATS)
 """Of moments: ISO 8601 first, which has none stated."""
+
+_CLASSES = {"": (("datetime",), ("midnight",)), ZONED: ((ZONED,), (ZONED_DAYS,))}
+_DAYS = {"": midnight.FORMAT, ZONED: ZONED_DAYS}
 
 EITHER_MOMENTS = tuple(name for name in MOMENTS if name.startswith(EITHER))
 """The classes of moments whose day may be a month."""
@@ -15,15 +19,16 @@ EITHER_MOMENTS = tuple(name for name in MOMENTS if name.startswith(EITHER))
 
 def codes_of_moments(text_format: str) -> tuple[list[int], list[int]]:
     """The codes of moments that are written so, those at some time of day and those at midnight; of ISO 8601 for ""."""
-    of_times, of_midnights = classes_of(text_format) if text_format else (("datetime",), ("midnight",))
+    of_times, of_midnights = _CLASSES.get(text_format) or classes_of(text_format)
     return [CODES[name] for name in of_times], [CODES[name] for name in of_midnights]
 
 
 def days_at_midnight(moments: str) -> str:
     """The format of the days which are written as moments of this format at midnight."""
-    return DAY_FORMATS[moments] if moments else midnight.FORMAT
+    return _DAYS[moments] if moments in _DAYS else DAY_FORMATS[moments]
 
 
 def moments_at_midnight(days: str) -> str | None:
     """The format of the moments at midnight that days of this format are; None where they are no moments."""
-    return "" if days == midnight.FORMAT else moments_of_days(days) or None
+    others = {days: moments for moments, days in _DAYS.items()}
+    return others[days] if days in others else moments_of_days(days) or None

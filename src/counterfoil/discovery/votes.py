@@ -38,6 +38,7 @@ from counterfoil.schema.raw_cell import (
     PADDED,
 )
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
+from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
 
 _ISO = DATE_FORMATS[0]
 FEW_TEXTS = 0.1
@@ -73,6 +74,8 @@ _WORDS: Mapping[str, str] = {
     "infinite": "infinities",
     "datetime": "moments",
     "midnight": "moments at midnight",
+    ZONED: "moments with an offset from UTC",
+    ZONED_DAYS: "midnights with an offset from UTC",
     "text": "texts",
     "stranger": "objects",
 } | {
@@ -453,7 +456,7 @@ def _classes_read(kind: Kind, date_format: str) -> frozenset[str]:
 
 def _read_besides(kind: Kind, date_format: str) -> frozenset[str]:
     """The classes of other cells that it reads: in ISO 8601, the days of moments, and days as their first moments."""
-    plain = kind in ("date", "datetime") and date_format in ("", midnight.FORMAT)
+    plain = kind in ("date", "datetime") and date_format in ("", midnight.FORMAT, ZONED, ZONED_DAYS)
     return frozenset(("datetime", "midnight", _ISO)) if plain else frozenset()
 
 
@@ -480,7 +483,8 @@ def codes_counted(kind: Kind, date_format: str) -> tuple[int, ...]:
             return (DAYS,)
         if (moments := moments_at_midnight(written)) is not None:
             of_times, midnights = codes_of_moments(moments)
-            return tuple(midnights if moments else (*of_times, *midnights))  # 00:00 in a format reads no other time
+            # In ISO 8601 a moment is read as its day; 00:00 in a format reads no other time.
+            return tuple((*of_times, *midnights) if moments in ("", ZONED) else midnights)
         either = () if written.startswith("%Y") else (CODES[f"ambiguous{written[2]}"],)
         return (CODES[written], *either)
     if kind == "datetime":

@@ -176,9 +176,9 @@ def _as_what_texts_count(asked: bool, out: str, sign: str) -> str:
         )
     return (
         f"Numbers in another notation than plain digits, or than that of {sign}, count as texts, and so do moments "
-        "that are not written as 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 PM. State kind and bounds, "
-        f"the `decimal_char` of such numbers and the `format` of moments, in {out}, and take the columns out of "
-        f"`ignore`. {signs}"
+        "that are not written as 2020-01-31 23:59:59 (also with Z or +01:00 behind it), 31.01.2020 23:59 or 1/31/2020 "
+        f"11:59 PM. State kind and bounds, the `decimal_char` of such numbers and the `format` of moments, in {out}, "
+        f"and take the columns out of `ignore`. {signs}"
     )
 
 

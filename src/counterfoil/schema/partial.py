@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts, require_path_or_text
 from counterfoil.schema.toml_text import toml_value
+from counterfoil.schema.zoned_moments import ZONED
 
 _KINDS: Mapping[str, Kind] = {
     "categorical": "text",
@@ -338,8 +339,8 @@ def require_bounds_can_be_bought(partial: Partial, types: Mapping[str, pa.DataTy
             raise SchemaError(
                 f"The stated facts: column {name!r} ({left.kind}): bounds of what is written as {written!r} can't be "
                 f"bought{_for_days(written, left.kind)}, for dates are found that are written like 2020-01-31, "
-                "31.01.2020 or 01/31/2020, and moments like 2020-01-31 23:59:59, 31.01.2020 23:59 or 1/31/2020 11:59 "
-                "PM. State `lower` and `upper` too, and nothing of it is bought."
+                "31.01.2020 or 01/31/2020, and moments like 2020-01-31 23:59:59, 2020-01-31T23:59:59Z, 31.01.2020 "
+                "23:59 or 1/31/2020 11:59 PM. State `lower` and `upper` too, and nothing of it is bought."
             )
 
 
@@ -354,11 +355,12 @@ def _for_days(written: str, kind: Kind | None) -> str:
 def _is_found(written: str, kind: Kind | None) -> bool:
     """Whether cells in that notation are told from texts (`raw_cell`), as dates or as moments."""
     code, _ = cell_of(text_of(_PROBE, written))
-    found = (*DATE_FORMATS, *DAY_FORMATS.values()) if kind == "date" else ("datetime", "midnight", *MOMENT_FORMATS)
+    days, moments = (*DATE_FORMATS, *DAY_FORMATS.values()), ("datetime", "midnight", ZONED, *MOMENT_FORMATS)
+    found = days if kind == "date" else moments
     return CLASSES[code] in found
 
 
-_PROBE = datetime(2003, 11, 28, 13, 45, 59)
+_PROBE = datetime(2003, 11, 28, 13, 45, 59, tzinfo=UTC)
 
 
 def _ordered(table: dict[str, Any], example: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ Each cell has exactly one of `CLASSES`, which depends on nothing but the cell it
 * a date in ISO 8601 followed by a time of day without a zone is a datetime, and a *midnight* where the day begins then;
 * a text that is a moment as offices write it, 31.01.2020 14:35 or 1/31/2020 2:35 PM, is of a class for its notation
   (`office_moments`);
+* a date in ISO 8601 followed by a time of day and an offset from UTC is of one of two classes (`zoned_moments`), by
+  whether it is the beginning of a day in UTC;
 * a text that is a time of day alone has a class for each of `clock.CLOCK_FORMATS`;
 * every other text is a text, and an object that has no text is a *stranger*.
 
@@ -46,6 +48,7 @@ from counterfoil.schema.spelling import is_duration, is_too_fine
 from counterfoil.schema.unit import KNOWN, bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 from counterfoil.schema.zero_padding import WIDTHS, padded_class, width_of
+from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS, zoned_moment
 
 MISSING_WORDS = ("?", "na", "n/a", "nan", "null", "#n/a", "<na>", "n.a.", ".", "..", "...", ":", "k.a.", "k. a.")
 """Texts, in lower case, that tables write in any case for a missing value: points are those of SAS, Stata and of
@@ -86,9 +89,11 @@ CLASSES = (
     *map(padded_class, WIDTHS),
     *CLOCK_FORMATS,
     *OFFICE_CLASSES,
+    ZONED,
+    ZONED_DAYS,
 )
 """In the order of their codes."""
-MOMENTS = ("midnight", "datetime", *OFFICE_CLASSES)
+MOMENTS = ("midnight", "datetime", *OFFICE_CLASSES, ZONED, ZONED_DAYS)
 """The classes of moments, whose numbers are microseconds."""
 OPEN_CLASSES = ("comma", "point", "pointed", "spaced", "grouped", "swapped")
 """Those after them, of numbers that not every decimal sign reads alike (`open_numbers`)."""
@@ -198,7 +203,7 @@ def _word_of(text: str) -> Cell:
     if text[0].isdigit():
         if (dated := _day(text) or _moment(text)) is not None:
             return dated
-        if (moment := office_moment(text)) is not None:
+        if (moment := office_moment(text) or zoned_moment(text)) is not None:
             return CODES[moment[0]], moment[1]
         if written := clock_format(text):
             return CODES[written], math.nan

@@ -50,9 +50,8 @@ def hidden_moments(kinds: Mapping[str, pa.DataType]) -> str:
     if not moments:
         return ""
     return (
-        f" No budget helps where the cells of {first_few(moments, _MOST_NAMED)} are texts with an offset (Z, +02:00), "
-        "as SQLite may hold them: no question reads these. State `zone` and bounds. Where cells are numbers, such as "
-        'seconds since 1970, state kind = "integer".'
+        f" No budget helps where the cells of {first_few(moments, _MOST_NAMED)} are numbers, such as seconds since "
+        '1970, as SQLite may hold them: state kind = "integer" and bounds.'
     )
 
 
