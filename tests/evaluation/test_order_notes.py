@@ -13,6 +13,7 @@ from counterfoil.evaluation.schema_report import check_without_privacy
 BOUNDS = "lower = 2000-01-01\nupper = 2029-12-31\nmissing = true\n"
 MOMENTS = 'lower = 2000-01-01T00:00:00\nupper = 2029-12-31T23:59:59\nresolution = "1mo"\nmissing = true\n'
 DATES = dict.fromkeys(("admitted", "operated", "discharged"), "date")
+SCHEMA_OF_DATES = "".join(f'[columns.{name}]\nkind = "date"\n{BOUNDS}' for name in DATES)
 
 
 def orders(table: pd.DataFrame, more: str = "", kinds: dict[str, str] | None = None) -> dict[str, str]:
@@ -122,3 +123,25 @@ def test_moments_of_a_zone_and_what_has_none_are_compared_on_the_clock_of_the_zo
         return [note.column for note in report.notes if note.kind == "order"]
 
     assert (later(after), later(before)) == (["other"], ["occurred"])
+
+
+def visits(rows: int = 300) -> pd.DataFrame:
+    """Of whom half have no operation between admission and discharge."""
+    table = stays(rows)
+    return table.assign(operated=table["operated"].where(np.arange(rows) % 2 == 0))
+
+
+def test_an_order_is_said_that_a_date_between_the_two_says_of_some_records_alone():
+    found = [
+        (note.source, note.column)
+        for note in check_without_privacy(visits(), Schema.from_toml(SCHEMA_OF_DATES)).notes
+        if note.kind == "order"
+    ]
+    assert sorted(found) == [("admitted", "discharged"), ("admitted", "operated"), ("operated", "discharged")]
+
+
+def test_how_many_lose_the_later_date_is_said_with_the_length():
+    notes = check_without_privacy(visits(), Schema.from_toml(SCHEMA_OF_DATES)).notes
+    texts = {note.source: note.text for note in notes if note.kind == "order" and note.column == "discharged"}
+    assert "in place of discharged, which is missing then wherever operated is (150 records more)." in texts["operated"]
+    assert texts["admitted"].endswith("in place of discharged.")

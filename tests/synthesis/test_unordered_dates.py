@@ -87,3 +87,15 @@ def test_a_rule_alone_is_advised_for_times_of_day() -> None:
     )
     with pytest.raises(ValueError, match="must tell all values apart"):
         Schema.from_toml(counted)
+
+
+def test_how_many_rows_lose_the_later_date_with_its_length_is_said() -> None:
+    first, second = date(2019, 3, 1), date(2019, 6, 1)
+    times = [
+        (None if row < 25 else second if row < 35 else first, second if row >= 35 else first) for row in range(100)
+    ]
+    table = pa.table({"admitted": [one for one, _ in times], "discharged": [other for _, other in times]})
+    schema = Schema.from_toml(SAME.replace('resolution = "1mo"\n', 'resolution = "1mo"\nmissing = true\n'))
+    (line,) = unordered_dates(TriedRows(schema, table, np.ones(100, dtype=bool)))
+    assert "discharged before admitted in 13.3% of the rows with both" in line
+    assert "in place of discharged, which is missing then wherever admitted is (25.0% of the rows more)." in line

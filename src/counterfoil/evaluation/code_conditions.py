@@ -18,15 +18,23 @@ _MOST_LISTED = 6
 
 
 def is_exact(column: Column) -> bool:
-    """Whether each code is one value that an expression can name, as it stands between the quotes of a schema."""
+    """Whether each code is one value that an expression can name, as it stands between the quotes of a schema.
+
+    `other` and missing cells have no such value, and are named by what they are not.
+    """
     if not can_be_pasted(column.name):
         return False
-    if isinstance(column, Categorical):
-        return not column.other and all(can_be_quoted(label) and "'" not in label for label in column.labels)
     if isinstance(column, Integer):
         lows, highs = column.ranges
         return bool(np.array_equal(lows, highs, equal_nan=True))
-    return isinstance(column, Boolean) and not column.labeled
+    texts = [column.labels[code] for code in named_codes(column)]
+    return isinstance(column, Categorical | Boolean) and all(can_be_quoted(text) and "'" not in text for text in texts)
+
+
+def named_codes(column: Column) -> range:
+    """The codes that have a value, of which `constant` is asked: all but those of `other` and of missing cells."""
+    kept = column.size - (column.missing_code is not None)
+    return range(kept - (isinstance(column, Categorical) and column.other))
 
 
 def constant(column: Column, code: int) -> str:
@@ -34,7 +42,8 @@ def constant(column: Column, code: int) -> str:
     if isinstance(column, Integer):
         return f"{column.ranges[0][code]:.0f}"
     label = column.labels[code]
-    return f"'{label}'" if isinstance(column, Categorical) else label
+    is_text = isinstance((column.false, column.true)[code], str) if isinstance(column, Boolean) else True
+    return f"'{label}'" if is_text else label
 
 
 def condition(column: Column, codes: Collection[int], seen: Sequence[int]) -> str:
@@ -69,9 +78,11 @@ def _stated(column: Column, inside: list[int], others: list[int]) -> str:
             return f"< {constant(column, min(others))}"
         if min(inside) > max(others):
             return f">= {constant(column, min(inside))}"
-    if not inside or min(len(inside), len(others)) > _MOST_LISTED:
+    # No expression names `other`: it is among the codes that are not listed.
+    ways = [way for way in ((inside, False), (others, True)) if {*way[0]} <= {*named_codes(column)}]
+    listed, negated = min(ways, key=lambda way: len(way[0]))
+    if not inside or len(listed) > _MOST_LISTED:
         return ""
-    listed, negated = (inside, False) if len(inside) <= len(others) else (others, True)
     constants = [constant(column, code) for code in listed]
     if len(constants) == 1:
         return f"{'!=' if negated else '=='} {constants[0]}"

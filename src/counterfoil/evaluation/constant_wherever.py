@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
-from counterfoil.evaluation.code_conditions import constant, is_exact
+from counterfoil.evaluation.code_conditions import constant, is_exact, named_codes
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.equal_wherever import most_frequent
 from counterfoil.evaluation.pasted_names import can_be_pasted
@@ -126,8 +126,8 @@ class ConstantValues:
 
 def _coded(column: Column) -> Iterator[Value]:
     if isinstance(column, Categorical | Boolean) and is_exact(column):
-        kept = column.size - (column.missing_code is not None)
-        yield from (Value(column.name, code) for code in range(kept if kept <= MOST_SKIPPED else 0))
+        named = named_codes(column)
+        yield from (Value(column.name, code) for code in (named if len(named) <= MOST_SKIPPED else ()))
     if column.missing_code is not None:
         yield Value(column.name, column.missing_code)
 

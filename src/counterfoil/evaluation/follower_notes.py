@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.code_conditions import is_exact
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.ruled_pairs import ruled_pairs
@@ -41,6 +42,7 @@ class FollowerCounts:
         kept = kept_columns(schema)
         few = [column for column in schema.synthesized if column.size <= MOST_VALUES]
         few = few if len(few) <= MOST_COLUMNS else []
+        self._columns = {column.name: column for column in few}
         # One code more than there are, the last, is for cells that have no place.
         self._counts = {column.name: np.zeros(column.size + 1, dtype=np.int64) for column in few}
         self._said: dict[tuple[str, str], np.ndarray | None] = {
@@ -88,6 +90,7 @@ class FollowerCounts:
                 for one, other in followed
                 if other == name and ((name, one) not in followed or order[one] < order[name])
             ]
+            sources = [one for one in sources if not self._is_by_missing(one, name)]
             if sources:
                 closest = min(sources, key=lambda one: (self._values(one), order[one]))
                 values = self._values(closest)
@@ -104,6 +107,16 @@ class FollowerCounts:
         return bool(rare.any()) and all(
             int(counts[some].sum()) >= RECORDS_OF_EACH * int(some.sum()) for some in (seen, rare)
         )
+
+    def _is_by_missing(self, source: str, name: str) -> bool:
+        """Whether a column says nothing but by whether it is missing, of two values of another one: rules on the two
+        keep to it, which `SkipCounts` says, and no table of dates of death and of who died would."""
+        missing, said = self._columns[source].missing_code, self._said[source, name]
+        seen = self._counts[source] > 0
+        if missing is None or said is None or not seen[missing] or not is_exact(self._columns[name]):
+            return False
+        seen[missing] = False
+        return len(np.unique(said[seen])) == 1
 
     def _values(self, name: str) -> int:
         return int((self._counts[name] > 0).sum())

@@ -333,14 +333,15 @@ def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
     """What is said of columns together; of one that an expression gives not also that another one says its values, and
     of the digits of another one not also that it is about a hundredth of it. No order is said that a sum keeps, or what
     lies between the two; and of a column that follows, or that is skipped, not what it is wherever a third one has some
-    values."""
+    values, nor of one that others are skipped by what it is wherever these have some."""
     found = [note for relation in related for note in relation.notes()]
     digits = {note.column for note in found if note.kind == "digits"}
     notes = pasted_together(note for note in found if note.kind not in _SUMS or note.column not in digits)
     given = {note.column for note in notes if note.expression}
     notes = [note for note in notes if note.kind != "follows" or note.column not in given]
     followed = {note.column for note in notes if note.kind in ("follows", "skipped")}
-    back = {(note.source, note.column) for note in notes if note.kind == "follows"}
+    skips = next(relation for relation in related if isinstance(relation, SkipCounts))
+    back = skips.pairs() | {(note.source, note.column) for note in notes if note.kind == "follows"}
     notes = [
         note
         for note in notes

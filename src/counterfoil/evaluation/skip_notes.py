@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
-from counterfoil.evaluation.code_conditions import condition, constant, is_exact
+from counterfoil.evaluation.code_conditions import condition, constant, is_exact, named_codes
 from counterfoil.evaluation.column_notes import ColumnNote
+from counterfoil.evaluation.pasted_names import can_be_pasted
 from counterfoil.evaluation.ruled_pairs import ruled_pairs
 from counterfoil.listing import first_few
 from counterfoil.schema import Schema
@@ -30,7 +31,7 @@ MOST_CODES = 200
 """Of a column that may say which records are skipped."""
 MOST_SKIPPED = 20
 """Categories of a column of which each may stand for a question that was not asked; of a column with more, and of
-numbers, the first and the last value, and missing cells."""
+whole numbers, the first and the last value, and missing cells; of dates and other columns missing cells alone."""
 _LEAST = 0.01
 """The share of the records that are skipped, or asked, and fewer of them are not looked at."""
 _SCREENED = 1000
@@ -64,10 +65,10 @@ class SkipCounts:
     """Which values some codes of another column had so far, and no other code, batch by batch."""
 
     def __init__(self, schema: Schema):
-        columns = {column.name: column for column in schema.synthesized}
-        exact = {name: column for name, column in columns.items() if is_exact(column)}
-        self._columns = exact if len(exact) <= MOST_COLUMNS else {}
-        self._gates = [name for name, column in self._columns.items() if column.size <= MOST_CODES]
+        columns = {column.name: column for column in schema.synthesized if can_be_pasted(column.name)}
+        self._columns = columns if len(columns) <= MOST_COLUMNS else {}
+        self._exact = {name for name, column in self._columns.items() if is_exact(column)}
+        self._gates = [name for name in self._columns if name in self._exact and columns[name].size <= MOST_CODES]
         self._ruled = ruled_pairs(schema)
         # One code more than there are, the last, is for cells that have no place.
         self._counts = {name: np.zeros(column.size + 1, dtype=np.int64) for name, column in self._columns.items()}
@@ -132,9 +133,9 @@ class SkipCounts:
             column, before = self._columns[name], self._counts[name]
             rows = before + np.bincount(own, minlength=len(before))
             share, least = rows / rows.sum(), 0.0 if self._rows else _LEAST
-            kept = column.size - (column.missing_code is not None)
-            few = isinstance(column, Categorical) and kept <= MOST_SKIPPED
-            may = range(kept) if few else sorted({0, kept - 1})
+            named = named_codes(column) if name in self._exact else range(0)
+            few = isinstance(column, Categorical) and len(named) <= MOST_SKIPPED
+            may = named if few else sorted({*named[:1], *named[-1:]})
             for code in (*may, *(() if column.missing_code is None else (column.missing_code,))):
                 is_mixed = 0 < rows[code] < rows.sum() and least <= share[code] <= 1 - least
                 if is_mixed and (name, code) not in self._begun and before[code] in (0, self._rows):
@@ -176,6 +177,10 @@ class SkipCounts:
                 elsewhere = self._condition(group[0].gate, tuple(others.tolist())) or f"not ({where})"
                 yield ColumnNote(group[0].value[0], "skipped", self._text(group, where, elsewhere), len(group))
 
+    def pairs(self) -> set[tuple[str, str]]:
+        """Each column that others are skipped by, with each of these."""
+        return {(skipped.gate, skipped.value[0]) for skipped in self._found()}
+
     def _found(self) -> Iterator[Skipped]:
         """Of each column the value that one other column skips by, of these the first; not of a column of which that
         one says more than this value, nor of two that skip each other's, nor of two that are missing together, of which
@@ -187,7 +192,7 @@ class SkipCounts:
         for (value, gate), counts in sorted(sure.items(), key=lambda pair: order[pair[0][1]]):
             codes = tuple(np.flatnonzero(counts).tolist())
             missing = (value[1], *codes) == (self._columns[value[0]].missing_code, self._columns[gate].missing_code)
-            back = (gate, value[0]) in values and order[gate] > order[value[0]]
+            back = values[gate, value[0]] == 1 and order[gate] > order[value[0]]
             if value in self._clamped or missing or back or value[0] in taken:
                 continue
             if values[value[0], gate] == 1 and self._asks(value):

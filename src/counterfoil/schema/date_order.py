@@ -38,13 +38,20 @@ def order_rule(schema: Schema, first: str, last: str) -> str:
     return f'require = "{one} <= {other}" with both declared alike, as dates where days alone matter'
 
 
-def length_kept(schema: Schema, first: str, last: str) -> str:
+def length_kept(schema: Schema, first: str, last: str, lost: str = "") -> str:
     """Words for the other remedy, which keeps how much lies between the two; empty where they can't be subtracted.
 
     A time of day and a length may make one of the next day, which no text of a time of day can say.
+
+    Args:
+        schema: that declares both.
+        first: the date that comes first.
+        last: the other one, which has no value then where the first one has none.
+        lost: how many have the last one alone, in words; empty where none has.
     """
     ends = schema[first], schema[last]
     if ends[0].comparable != ends[1].comparable or any(isinstance(end, Instant) and end.is_clock for end in ends):
         return ""
     between = f"`between = {toml_value([first, last])}` in place of {last}"
+    between += f", which is missing then wherever {first} is ({lost})" if lost else ""
     return f", or, where lengths matter or are mostly short beside the time that the dates span, count {between}"

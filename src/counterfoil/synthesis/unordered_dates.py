@@ -42,11 +42,18 @@ def unordered_dates(tried: TriedRows) -> list[str]:
     more = f"; and {len(found) - _MOST_NAMED} more pairs" if len(found) > _MOST_NAMED else ""
     _, last, first = found[0]
     return [
-        f"No rule says which of two dates comes first, and noise knows no order: {named}{more} of the rows. Where the "
-        f"table has no such record, as no discharge before its admission, these rows are impossible: add the rule "
-        f"that holds, such as {order_rule(tried.schema, first, last)}, to the schema of a further release"
-        f"{length_kept(tried.schema, first, last)}."
+        f"No rule says which of two dates comes first, and noise knows no order: {named}{more} of the rows with both. "
+        f"Where the table has no such record, as no discharge before its admission, these rows are impossible: add the "
+        f"rule that holds, such as {order_rule(tried.schema, first, last)}, to the schema of a further release"
+        f"{length_kept(tried.schema, first, last, _lost(tried, first, last))}."
     ]
+
+
+def _lost(tried: TriedRows, first: str, last: str) -> str:
+    """How many rows have the last date alone, in words; empty where hardly one has."""
+    absent, there = (np.isnan(tried.numbers(name)[tried.good]) for name in (first, last))
+    share = float((absent & ~there).mean())
+    return f"{share:.1%} of the rows more" if share >= _SOME else ""
 
 
 def _rarer_order(tried: TriedRows, one: str, other: str) -> tuple[float, str, str]:
