@@ -70,7 +70,7 @@ class ColumnNote:
         source: for "follows", the column that says the value; for "order", the one that is never above it; for "same",
             the one that it is the same as; for "unit", "no_id" and "spellings", the privacy unit.
         expression: for "digits", "sum" and "product", what the derived column would say.
-        gate: for "wherever" and "same", the column that decides.
+        gate: for "wherever" and "same", the column that decides; none for dates that are always the same.
         toml: for "same", tables of a schema that keep to it, where there are such.
     """
 

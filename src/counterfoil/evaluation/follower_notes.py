@@ -116,7 +116,7 @@ class FollowerCounts:
         if missing is None or said is None or not seen[missing] or not is_exact(self._columns[name]):
             return False
         seen[missing] = False
-        return len(np.unique(said[seen])) == 1
+        return int(seen.sum()) > 1 and len(np.unique(said[seen])) == 1
 
     def _values(self, name: str) -> int:
         return int((self._counts[name] > 0).sum())

@@ -25,6 +25,7 @@ from counterfoil.evaluation.date_part_notes import DatePartCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.digit_notes import DigitCounts
 from counterfoil.evaluation.empty_records import EmptyRecords
+from counterfoil.evaluation.equal_dates import EqualDates
 from counterfoil.evaluation.follower_notes import FollowerCounts
 from counterfoil.evaluation.id_notes import IdCounts
 from counterfoil.evaluation.number_order_notes import NumberOrderCounts
@@ -75,6 +76,7 @@ _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     SumCounts,
     ProductCounts,
     OrderCounts,
+    EqualDates,
     NumberOrderCounts,
     AbsentCounts,
     EmptyRecords,
@@ -338,6 +340,7 @@ def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
     digits = {note.column for note in found if note.kind == "digits"}
     notes = pasted_together(note for note in found if note.kind not in _SUMS or note.column not in digits)
     given = {note.column for note in notes if note.expression}
+    given |= {note.column for note in notes if note.kind == "same" and not note.gate}
     notes = [note for note in notes if note.kind != "follows" or note.column not in given]
     followed = {note.column for note in notes if note.kind in ("follows", "skipped")}
     skips = next(relation for relation in related if isinstance(relation, SkipCounts))
