@@ -79,3 +79,12 @@ def test_a_heap_at_a_bound_may_be_what_lies_beyond_it(missing: bool) -> None:
         found = counted_warnings(Schema((column,)), [NoisyMarginal(("born",), counts, 10.0)], None, float(counts.sum()))
         (sentence,) = [one for one in found if one.startswith("Many rows share one cell")]
         assert ("Cells at a bound, as of born, also count what lies beyond it" in sentence) is said
+
+
+def test_a_date_with_heaps_at_both_bounds_is_named_once() -> None:
+    column = Date("born", date(1940, 1, 1), date(1974, 12, 31), resolution="1y")
+    counts = np.full(column.n_bins, 200.0)
+    counts[[0, -1]] = 2500
+    found = counted_warnings(Schema((column,)), [NoisyMarginal(("born",), counts, 10.0)], None, float(counts.sum()))
+    (sentence,) = [one for one in found if one.startswith("Many rows share one cell")]
+    assert "Cells at a bound, as of born, also count" in sentence

@@ -42,7 +42,7 @@ def heaps(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
     if not heaped:
         return []
     found = [said for _, _, said in heaped]
-    ends = [column.name for column, cell, _ in heaped if cell in (0, column.n_bins - 1)]
+    ends = [*dict.fromkeys(column.name for column, cell, _ in heaped if cell in (0, column.n_bins - 1))]
     at = f" Cells at a bound, as of {first_few(ends)}, also count what lies beyond it: wider bounds keep that apart."
     return [
         f"Many rows share one cell of a column, far more densely than beside it: {first_few(found)}. Nothing was "

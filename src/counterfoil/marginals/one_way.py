@@ -38,6 +38,7 @@ from counterfoil.marginals.heaps import heaps
 from counterfoil.marginals.hidden_categories import hidden_categories
 from counterfoil.marginals.hidden_flags import hidden_flags
 from counterfoil.marginals.measure import measure
+from counterfoil.marginals.merged_bounds import merged_bounds
 from counterfoil.marginals.piled_bounds import piled_bounds
 from counterfoil.marginals.rank_blocks import RankBlocks, rank_blocks
 from counterfoil.marginals.repeated_measurement import NO_MORE, More, has_long, measured_repeatedly
@@ -383,7 +384,7 @@ def _warnings(
         *hidden_flags(schema, categories, total),
     ]
     crowded = [*crowded_cells(schema, marginals, smoothed), *heaps(schema, columns)]
-    bounds = [*piled_bounds(schema, columns), *zeros_alone(schema, columns)]
+    bounds = [*piled_bounds(schema, columns), *merged_bounds(schema, columns), *zeros_alone(schema, columns)]
     return (*unreliable, *crowded, *hidden_sides(columns, total), *bounds, *hidden)
 
 

@@ -19,7 +19,7 @@ from counterfoil.schema.instant import Instant
 from counterfoil.schema.integer import Integer
 from counterfoil.schema.real import Real
 
-_MUCH = 0.05
+LEAST_PART = 0.05
 """Of the variance of the clamped numbers: rows at a bound that make up less of it are not named."""
 _PILE = 3.0
 """Rows are piled up in the last cell where they lie so many times as dense as in those before it."""
@@ -54,8 +54,8 @@ def _at_zero(schema: Schema, columns: Sequence[NumberColumn], bought: Bought) ->
             continue
         if 0.0 in _worded(column):
             continue
-        share, part, _ = _pile(one, column, int(column.codes_of(np.array([0.0]))[0]), 0.0)
-        if part >= _MUCH and share <= most:
+        share, part, _ = pile(one, column, int(column.codes_of(np.array([0.0]))[0]), 0.0)
+        if part >= LEAST_PART and share <= most:
             found.append(f"{column.name} ({share:.2g}%, {100 * part:.0f}% of the variance)")
     if not found:
         return []
@@ -83,9 +83,9 @@ def _at_bounds(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
         found += [
             f"{column.name} ({share:.2g}% at {beside}{bound}, {100 * part:.0f}% of the variance)"
             for end, bound, number in ends
-            for share, part, cells in [_pile(one, column, clamping.codes[end], None if dated else number)]
+            for share, part, cells in [pile(one, column, clamping.codes[end], None if dated else number)]
             for beside in ["or beside " if cells > 1 or dated else ""]
-            if (dated or (number and number not in _worded(column))) and part >= _MUCH
+            if (dated or (number and number not in _worded(column))) and part >= LEAST_PART
         ]
     if not found:
         return []
@@ -101,7 +101,7 @@ def _worded(column: Column) -> set[float]:
     return {number for _, number in column.words} if isinstance(column, (Integer, Real)) else set()
 
 
-def _pile(one: NumberColumn, column: Column, code: int, bound: float | None) -> tuple[float, float, int]:
+def pile(one: NumberColumn, column: Column, code: int, bound: float | None) -> tuple[float, float, int]:
     """The percentage of the rows in the cell of a bound, their part of the variance, and in how many cells they are;
     0 where they are no pile.
 
