@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _COUNTED = ("missing_spellings", "points")
 """Kinds of notes whose numbers outside quotes are counts and shares: no names, no values, nothing to write."""
-_ONE_COUNT = ("notation", "rewritten", "left_out")
+_ONE_COUNT = ("notation", "rewritten", "left_out", "placeholder")
 """Kinds of notes of which one number is a count of cells, that of the note, and others are to be written."""
 _QUOTED = re.compile(r"""("[^"]*"|`[^`]*`)""")
 _COUNT = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?%?", re.ASCII)

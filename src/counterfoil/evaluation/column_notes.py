@@ -18,6 +18,7 @@ from counterfoil.evaluation.day_notes import DayCounts
 from counterfoil.evaluation.grid_notes import GridCounts
 from counterfoil.evaluation.midnight_notes import MidnightCounts
 from counterfoil.evaluation.notation_notes import NotationCounts
+from counterfoil.evaluation.placeholder_notes import PlaceholderCounts
 from counterfoil.evaluation.plain_notes import PlainCounts
 from counterfoil.evaluation.seen_cells import SeenCells
 from counterfoil.evaluation.thousands_notes import ThousandsCounts
@@ -58,15 +59,15 @@ class ColumnNote:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "days", "notation",
             "left_out", "missing_spellings", "grid", "points", "lookup", "shared", "follows", "digits", "sum",
-            "product", "order", "missing", "skipped", "wherever", "same", "unit", "no_id", "spellings", "unique" or
-            "stored".
+            "product", "order", "placeholder", "missing", "skipped", "wherever", "same", "unit", "no_id", "spellings",
+            "unique" or "stored".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, of stated values that never occur, for "follows" of values of the other column, for
             "digits", "sum", "product", "order", "wherever", "same", "no_id" and "unique" of records that show it, for
             "spellings" of identifiers, or for "missing", "skipped", "unit" and "stored" of columns.
         stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
-            counts, where they were asked for.
+            counts, and for "placeholder" the numbers, where they were asked for.
         source: for "follows", the column that says the value; for "order", the one that is never above it; for "same",
             the one that it is the same as; for "unit", "no_id" and "spellings", the privacy unit.
         expression: for "digits", "sum" and "product", what the derived column would say.
@@ -108,6 +109,7 @@ class NoteCounts:
         self._texts = False
         self._grid = GridCounts(column) if isinstance(column, Integer | Real) else None
         self._zeros = ZeroCounts(column) if isinstance(column, Integer) else None
+        self._codes = PlaceholderCounts(column) if isinstance(column, Integer | Real) and not column.between else None
         self._plain = PlainCounts(column) if isinstance(column, Integer | Real) else None
         self._words = WordCounts(column) if isinstance(column, Integer | Real) else None
         self._thousands = ThousandsCounts(column) if isinstance(column, Integer | Real) else None
@@ -146,6 +148,8 @@ class NoteCounts:
         if self._grid is not None and cells.numbers is not None:
             read = cells.numbers[np.isin(cells.placements, (Placement.DECLARED, Placement.MOVED))]
             self._grid.add(read)
+            if self._codes is not None:
+                self._codes.add(read)
             if self._written is not None:
                 self._written.add(read)
 
@@ -208,6 +212,9 @@ class NoteCounts:
                 yield self._note("rewritten", found.said, found.count, (), found.values if self._with_values else ())
         for moment in () if self._notation is None else self._notation.notes():
             yield self._note(moment.kind, moment.text, moment.count, (), moment.values if self._with_values else ())
+        if self._codes is not None and self._codes.count:
+            values = self._codes.values if self._with_values else ()
+            yield self._note("placeholder", self._codes.said, self._codes.count, (), values)
         if self._midnights is not None and self._midnights.count:
             yield self._note("grid", self._midnights.said, self._midnights.count)
         if self._written is not None and self._written.count:  # then no grid is theirs either
