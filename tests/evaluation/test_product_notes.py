@@ -211,3 +211,23 @@ def test_a_column_that_is_a_multiple_is_not_said_to_follow_too():
 )
 def test_the_constant_is_the_one_of_fewest_digits(low, high, text):
     assert factor_text(low, high, digits=6) == text
+
+
+def bodies(rows: int = 400, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    height, weight = rng.integers(150, 200, rows), np.round(rng.normal(75, 12, rows), 1)
+    return pd.DataFrame({"weight": weight, "height": height, "bmi": np.round(weight / (height / 100) ** 2, 1)})
+
+
+@pytest.mark.parametrize("order", [["weight", "height", "bmi"], ["bmi", "height", "weight"]])
+def test_a_weight_over_the_square_of_a_height_is_named(order: list[str]) -> None:
+    assert expressions(bodies()[order]) == {"bmi": "round(10000 * weight / (height * height), 1)"}
+    meters = bodies().assign(height=lambda table: table["height"] / 100)[order]
+    assert expressions(meters) == {"bmi": "round(weight / (height * height), 1)"}
+    assert expressions(bodies().assign(bmi=lambda table: table["bmi"] + 0.3 * (table["height"] == 170))[order]) == {}
+
+
+def test_the_square_that_is_proposed_is_a_schema_that_holds() -> None:
+    (text,) = expressions(bodies()).values()
+    derived = f'[[derived]]\nname = "bmi"\nkind = "real"\ndecimals = 1\nexpression = "{text}"\n'
+    assert check_without_privacy(bodies(), schema_of(bodies(), derived, without="bmi")).holds

@@ -1,5 +1,5 @@
-"""Columns that are a multiple, a product or a quotient of others in every record, such as a price times a quantity: NOT
-PRIVATE.
+"""Columns that are a multiple, a product or a quotient of others in every record, such as a price times a quantity, or
+a weight over the square of a height: NOT PRIVATE.
 
 A copy draws them all, and in hardly a row does one follow from the others. A derived column keeps to it, costs nothing,
 and leaves the budget to the others. What was rounded as it was stored is recognized by the digits that it has.
@@ -34,17 +34,18 @@ _SCREENED = 40
 _NEXT = 400
 _PRECISION = 1e-9
 """Of the size of a number."""
+_OVER_SQUARE = "/2"
 
 
 @dataclass
 class _Relation:
-    """A column that is perhaps a constant times another one, a product of two, or a quotient.
+    """A column that is perhaps a constant times another one, a product of two, a quotient, or one over a square.
 
     Args:
         target: the place of the column that follows.
         one: that of the first column which it follows from.
         other: that of the second; None for a multiple of the first.
-        sign: what stands between the two, "*" or "/".
+        sign: what stands between the two, "*" or "/", or "/2" where the second one is squared.
         low: the least constant that all records allow.
         high: the largest.
         exact: the two for numbers that were not rounded, such as days that are seconds / 86400 and no / 86000.
@@ -181,7 +182,8 @@ class ProductCounts:
             "" if place is None else f"({given[place]})" if given.get(place) else column_text(self._names[place])
             for place in (relation.one, relation.other)
         )
-        both = f"{one} {relation.sign} {other}" if other else one
+        second = f"({other} * {other})" if relation.sign == _OVER_SQUARE else other
+        both = f"{one} {relation.sign[0]} {second}" if other else one
         if both == column_text(self._names[relation.one]) and relation.factor == "{}" and self._has_digits_of(relation):
             return both
         target = self._columns[self._names[relation.target]]
@@ -208,8 +210,9 @@ def _candidates(numbers: np.ndarray, digits: list[int | None]) -> list[_Relation
         later = few[one + 1 :]
         found += [_Relation(target, one, one + 1 + other) for other, target in _standing(few[one] * later, low, high)]
         found += [
-            _Relation(target, one, other, "/")
-            for other, target in _standing(_combined(few[one], few, "/"), low, high)
+            _Relation(target, one, other, sign)
+            for sign in ("/", _OVER_SQUARE)
+            for other, target in _standing(_combined(few[one], few, sign), low, high)
             if other != one
         ]
     found = [relation for relation in found if relation.target not in (relation.one, relation.other)]
@@ -250,7 +253,8 @@ def _combined(one: np.ndarray, other: np.ndarray, sign: str) -> np.ndarray:
     if sign == "*":
         return one * other
     with np.errstate(all="ignore"):
-        return np.where(other == 0, np.where(np.isfinite(one), np.inf, np.nan), one / other)
+        divided = one / (other * other if sign == _OVER_SQUARE else other)
+        return np.where(other == 0, np.where(np.isfinite(one), np.inf, np.nan), divided)
 
 
 def _tells(numbers: np.ndarray) -> np.ndarray:
@@ -269,17 +273,18 @@ def _apart(numbers: np.ndarray, digits: int | None) -> np.ndarray:
     return (0.0 if digits is None else 0.5 * 10.0**-digits) + _PRECISION * np.abs(numbers)
 
 
-def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool, bool, int, bool, int, int, int]:
+def _plainness(relation: _Relation, digits: Sequence[int | None]) -> tuple[bool, bool, int, bool, bool, int, int, int]:
     """Multiples first; then what is missing where those are that it follows from; then columns of more digits, which
     were computed from those of fewer; then products before quotients, and what follows from earlier columns."""
     kept = digits[relation.target]
-    divides = relation.sign == "/" or " / " in relation.factor
+    divides = relation.sign[0] == "/" or " / " in relation.factor
     finest = -(MOST_DIGITS + 1 if kept is None else kept)
     return (
         relation.other is not None,
         relation.apart > 0,
         finest,
         divides,
+        relation.sign == _OVER_SQUARE,
         relation.one,
         relation.other or 0,
         relation.target,
