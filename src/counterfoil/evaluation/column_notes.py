@@ -59,18 +59,19 @@ class ColumnNote:
         column: its name.
         kind: "never_occurs", "missing_word_never_occurs", "rewritten", "one_bin", "day_and_month", "days", "notation",
             "left_out", "missing_spellings", "grid", "points", "lookup", "shared", "follows", "digits", "sum",
-            "product", "order", "placeholder", "missing", "skipped", "wherever", "same", "unit", "no_id", "spellings",
-            "unique" or "stored".
+            "product", "length", "order", "placeholder", "missing", "skipped", "wherever", "same", "unit", "no_id",
+            "spellings", "unique" or "stored".
         text: a sentence, in which the values are those that the schema states.
         count: of cells, of stated values that never occur, for "follows" of values of the other column, for
-            "digits", "sum", "product", "order", "wherever", "same", "no_id" and "unique" of records that show it, for
-            "spellings" of identifiers, or for "missing", "skipped", "unit" and "stored" of columns.
+            "digits", "sum", "product", "length", "order", "wherever", "same", "no_id" and "unique" of records that show
+            it, for "spellings" of identifiers, or for "missing", "skipped", "unit" and "stored" of columns.
         stated: the stated values that never occur, or are written as another one, all of them.
         values: for "rewritten", "notation", "left_out" and "points", the most frequent texts of the records with their
             counts, and for "placeholder" the numbers, where they were asked for.
         source: for "follows", the column that says the value; for "order", the one that is never above it; for "same",
-            the one that it is the same as; for "unit", "no_id" and "spellings", the privacy unit.
-        expression: for "digits", "sum" and "product", what the derived column would say.
+            the one that it is the same as; for "length", the earlier date; for "unit", "no_id" and "spellings", the
+            privacy unit.
+        expression: for "digits", "sum", "product" and "length", what the derived column would say.
         gate: for "wherever" and "same", the column that decides; none for dates that are always the same.
         toml: for "same", tables of a schema that keep to it, where there are such.
     """

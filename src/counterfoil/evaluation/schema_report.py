@@ -21,6 +21,7 @@ from counterfoil.evaluation.absent_notes import AbsentCounts
 from counterfoil.evaluation.broken_facts import BrokenFact, BrokenFacts, FactCount
 from counterfoil.evaluation.cell_blocks import said_of_cells
 from counterfoil.evaluation.column_notes import ColumnNote, NoteCounts
+from counterfoil.evaluation.date_length_notes import DateLengthCounts
 from counterfoil.evaluation.date_part_notes import DatePartCounts
 from counterfoil.evaluation.derived_notes import DerivedNotes
 from counterfoil.evaluation.digit_notes import DigitCounts
@@ -73,6 +74,7 @@ _RELATED: tuple[Callable[[Schema], _Related], ...] = (
     FollowerCounts,
     DigitCounts,
     DatePartCounts,
+    DateLengthCounts,
     SumCounts,
     ProductCounts,
     OrderCounts,
@@ -353,7 +355,7 @@ def _of_related(related: Sequence[_Related]) -> tuple[ColumnNote, ...]:
             note.column in followed or (note.column, note.gate) in back or given & {note.column, note.source, note.gate}
         )
     ]
-    between = {frozenset((note.column, note.source)) for note in notes if note.toml}
+    between = {frozenset((note.column, note.source)) for note in notes if note.toml or note.kind == "length"}
     sums = next(relation for relation in related if isinstance(relation, SumCounts))
     return tuple(
         note
