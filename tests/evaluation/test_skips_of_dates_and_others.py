@@ -114,3 +114,9 @@ def test_a_label_is_a_number_where_the_schema_has_one() -> None:
     table["treated"] = np.where(table.treated == "ja", 1, 2)
     schema = SCHEMA.replace('true = "ja"\nfalse = "nein"', "true = 1\nfalse = 2")
     assert "in exactly the records with `treated == 2`" in notes(table, schema)["dose", "skipped"]
+
+
+def test_a_condition_with_a_name_between_backticks_is_readable() -> None:
+    schema = SCHEMA.replace("[columns.status]", '[columns."last status"]')
+    text = notes(patients().rename(columns={"status": "last status"}), schema)["died", "skipped"]
+    assert "in exactly the records with \"`last status` == 'alive'\"; the like" in text

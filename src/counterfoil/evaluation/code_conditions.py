@@ -71,6 +71,11 @@ def condition(column: Column, codes: Collection[int], seen: Sequence[int]) -> st
     return stated and f"{name} {stated}"
 
 
+def shown(where: str) -> str:
+    """A condition within a sentence; one with a name between backticks stands between quotes, as in a schema."""
+    return f'"{where}"' if "`" in where else f"`{where}`"
+
+
 def _stated(column: Column, inside: list[int], others: list[int]) -> str:
     """What follows the name of the column."""
     if isinstance(column, Integer) and inside and others:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
-from counterfoil.evaluation.code_conditions import constant, is_exact, named_codes
+from counterfoil.evaluation.code_conditions import constant, is_exact, named_codes, shown
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.equal_wherever import most_frequent
 from counterfoil.evaluation.pasted_names import can_be_pasted
@@ -119,8 +119,8 @@ class ConstantValues:
         others = [one.column for one in values[1:]]
         more = f"; the like is true of {first_few(others, _MOST_NAMED)}" if others else ""
         return (
-            f"it is {said} wherever `{where}`, and elsewhere not always{more}. Rows of a copy will not all keep to it. "
-            f'Where none can be otherwise, add the rule if = "{where}", then = "{then}".'
+            f"it is {said} wherever {shown(where)}, and elsewhere not always{more}. Rows of a copy will not all keep to "
+            f'it. Where none can be otherwise, add the rule if = "{where}", then = "{then}".'
         )
 
 

@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
+from counterfoil.evaluation.code_conditions import shown
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.kept_columns import kept_columns
 from counterfoil.evaluation.pasted_names import pasted
@@ -133,7 +134,7 @@ class EqualPairs:
 
     def _note(self, decided: Decided, pair: Pair, target: str, source: str, *, has_tables: bool) -> ColumnNote:
         text = (
-            f"it is the same as {source} wherever `{decided.where}`, and elsewhere not always. Many rows of a copy "
+            f"it is the same as {source} wherever {shown(decided.where)}, and elsewhere not always. Many rows of a copy "
             "will not keep to it. A rule on three columns draws rows again, and leaves few of these."
         )
         if target in self._labels:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from counterfoil.curator.raw_reading import RawBatch
-from counterfoil.evaluation.code_conditions import condition, constant, is_exact, named_codes
+from counterfoil.evaluation.code_conditions import condition, constant, is_exact, named_codes, shown
 from counterfoil.evaluation.column_notes import ColumnNote
 from counterfoil.evaluation.pasted_names import can_be_pasted
 from counterfoil.evaluation.ruled_pairs import ruled_pairs
@@ -232,7 +232,7 @@ class SkipCounts:
         others = [one.value[0] for one in group[1:]]
         more = f"; the like is true of {first_few(others, _MOST_NAMED, between=', ')}" if others else ""
         return (
-            f"it is {value} in exactly the records with `{where}`{more}. Rows of a copy will not keep to it. Where "
+            f"it is {value} in exactly the records with {shown(where)}{more}. Rows of a copy will not keep to it. Where "
             f'a question is asked of some alone, add rules: if = "{where}", then = "{then}", and if = '
             f'"{elsewhere}", then = "{back}".'
         )
