@@ -119,8 +119,8 @@ class ConstantValues:
         others = [one.column for one in values[1:]]
         more = f"; the like is true of {first_few(others, _MOST_NAMED)}" if others else ""
         return (
-            f"it is {said} wherever {shown(where)}, and elsewhere not always{more}. Rows of a copy will not all keep to "
-            f'it. Where none can be otherwise, add the rule if = "{where}", then = "{then}".'
+            f"it is {said} wherever {shown(where)}, and elsewhere not always{more}. Rows of a copy will not all keep "
+            f'to it. Where none can be otherwise, add the rule if = "{where}", then = "{then}".'
         )
 
 
