@@ -137,8 +137,8 @@ class ColumnReport:
 
     def remedy(self, one: Irregular) -> str:
         """What to change about cells of `irregular`, as an imperative; empty where nothing has to be."""
-        listed = one.way is Placement.OTHER and any(one.seen.notations.values())
-        if (one.way is Placement.UNREADABLE or listed) and self.words.is_wrong(one.way):
+        seen = one.way is Placement.OTHER and (any(one.seen.notations.values()) or one.seen.measures > 0)
+        if (one.way is Placement.UNREADABLE or seen) and self.words.is_wrong(one.way):
             return self.words.seen_remedy(one.count, one.seen)
         if one.way is Placement.MOVED and one.grouped == one.count:
             return self.words.thousands_remedy()

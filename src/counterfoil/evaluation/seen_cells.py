@@ -33,6 +33,8 @@ _NEGATIVE = re.compile(
     re.ASCII,
 )
 """As ledgers write negative numbers, in parentheses or with the sign behind, and printed tables with a longer one."""
+_MEASURE = re.compile(r"[+-]?\d+([.,]\d+|([.,]\d+)?\s[^\W\d][^\s\d]{0,9}|([.,]\d+)?\s?[%‰€$£°])", re.ASCII)
+"""Of categories: a number with a fraction, or with a sign behind it that is parted from it; 2A and 5001 are codes."""
 _CLOCK = re.compile(r"[+-]?\d+:[0-5]\d(:[0-5]\d([.,]\d+)?)?", re.ASCII)
 
 
@@ -76,12 +78,15 @@ class SeenCells:
     def add_other(self, column: Categorical, text: str, count: int) -> None:
         """Sees a text that is no category, in so many cells."""
         self._unread.notations.update(dict.fromkeys(column.signs_of(text), count))
+        self._unread.measures += count * (_MEASURE.fullmatch(text) is not None)
 
     def looks(self, way: Placement) -> UnreadCells:
         """What cells look like that were placed in this way and could not be read, or are not listed."""
         if way is Placement.UNREADABLE:
             return self._unread
-        return UnreadCells(notations=self._unread.notations) if way is Placement.OTHER else UnreadCells()
+        seen = self._unread
+        other = UnreadCells(notations=seen.notations, measures=seen.measures)
+        return other if way is Placement.OTHER else UnreadCells()
 
     def placeholders(self, way: Placement) -> tuple[int, int]:
         """As `FarValues.placeholders`; none where a column does not lie on a line."""

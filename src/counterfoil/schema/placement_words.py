@@ -163,6 +163,10 @@ class ColumnWords:
             return self._unit_remedy(seen.units, seen.unit, of)
         if self.kind == "categorical" and any(seen.notations.values()):
             return self._listed_numbers_remedy(seen.notations, of)
+        if self.kind == "categorical" and 2 * seen.measures >= of:
+            return self._measures_remedy(seen.measures, of)
+        if self.kind == "categorical" and seen.measures:  # so few of them may be what they are
+            return self.remedy(Placement.OTHER) if self.other else self._notation(seen=True)
         if seen.limits and numbers:
             return self._limit_remedy(seen.limits, seen.unit, of)
         if seen.negatives and numbers:
@@ -275,6 +279,13 @@ class ColumnWords:
         which = "they are" if most == of else f"{most:,} of them are"
         said = f"{which} listed numbers in another notation: list these as texts, as the table writes them ({written})"
         return said if most == of else f"{said}. For the others, {self._notation(seen=True)}"
+
+    def _measures_remedy(self, count: int, of: int) -> str:
+        which = "they look" if count == of else f"{count:,} of them look"
+        return (
+            f"{which} like numbers with a fraction or a unit, as 0,9 and 97 kg: where they are, declare kind = "
+            '"integer" or "real" with bounds, and with `unit` or `decimal_char`. Where they are codes, add them to `values`'
+        )
 
     def _impossible_remedy(self, count: int, of: int) -> str:
         words = "list them in `missing_values` as they are written"

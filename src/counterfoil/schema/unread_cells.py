@@ -20,6 +20,7 @@ class UnreadCells:
         words: words that many tables have for missing, such as NA.
         codes: texts with a letter or two beside digits, as 2A has, in a column of integers.
         notations: numbers with another `decimal_char`, of categories listed ones, by each that reads some; "" for none.
+        measures: of a column of categories, numbers with a fraction or with a sign behind them, such as 0,9 and 97 J.
         units: numbers with a sign of their unit, by the sign and each `decimal_char` that reads some.
         unit: the sign beside numbers that the column declares; empty for none.
     """
@@ -31,6 +32,7 @@ class UnreadCells:
     negatives: int = 0
     words: int = 0
     codes: int = 0
+    measures: int = 0
     notations: Counter[str] = field(default_factory=Counter)
     units: Counter[tuple[str, str]] = field(default_factory=Counter)
     unit: str = ""
