@@ -284,7 +284,8 @@ class ColumnWords:
         which = "they look" if count == of else f"{count:,} of them look"
         return (
             f"{which} like numbers with a fraction or a unit, as 0,9 and 97 kg: where they are, declare kind = "
-            '"integer" or "real" with bounds, and with `unit` or `decimal_char`. Where they are codes, add them to `values`'
+            '"integer" or "real" with bounds, and with `unit` or `decimal_char`. Where they are codes, add them to '
+            "`values`"
         )
 
     def _impossible_remedy(self, count: int, of: int) -> str:
