@@ -134,8 +134,8 @@ class EqualPairs:
 
     def _note(self, decided: Decided, pair: Pair, target: str, source: str, *, has_tables: bool) -> ColumnNote:
         text = (
-            f"it is the same as {source} wherever {shown(decided.where)}, and elsewhere not always. Many rows of a copy "
-            "will not keep to it. A rule on three columns draws rows again, and leaves few of these."
+            f"it is the same as {source} wherever {shown(decided.where)}, and elsewhere not always. Many rows of a "
+            "copy will not keep to it. A rule on three columns draws rows again, and leaves few of these."
         )
         if target in self._labels:
             text += (

@@ -232,7 +232,7 @@ class SkipCounts:
         others = [one.value[0] for one in group[1:]]
         more = f"; the like is true of {first_few(others, _MOST_NAMED, between=', ')}" if others else ""
         return (
-            f"it is {value} in exactly the records with {shown(where)}{more}. Rows of a copy will not keep to it. Where "
-            f'a question is asked of some alone, add rules: if = "{where}", then = "{then}", and if = '
+            f"it is {value} in exactly the records with {shown(where)}{more}. Rows of a copy will not keep to it. "
+            f'Where a question is asked of some alone, add rules: if = "{where}", then = "{then}", and if = '
             f'"{elsewhere}", then = "{back}".'
         )
