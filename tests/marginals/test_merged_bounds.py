@@ -68,7 +68,7 @@ def test_a_pile_is_said_once() -> None:
 
 
 def test_a_release_of_costs_says_so() -> None:
-    """Of which 1% are beyond what a purchase saw: 28% of the mean was lost without a word."""
+    """Of which 1% are beyond what a purchase saw: a fifth of the mean was lost without a word."""
     costs = np.exp(np.random.default_rng(1).normal(3.5, 1.6, 5000)).round(2)
     table = pa.table({"cost": costs})
     schema = Schema.from_toml('[columns.cost]\nkind = "real"\nlower = 0\nupper = 1100\ndecimals = 2\n')
