@@ -20,7 +20,9 @@ RUNS = 6
 def test_errors_are_those_of_their_questions(texts, numbers):
     """The mean square of about 120 standard normals; above 2 or below .3 with probability below 1e-6.
 
-    Columns share the noise of the number of records, which is small beside the rest.
+    The number of records has its noise in common with all columns of a run. Beside the noise of a missing count that is
+    little; of what categories cover it is most, so that those of two runs count as two numbers: their mean square
+    exceeds 14 with probability below 1e-6.
     """
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
@@ -41,4 +43,4 @@ def test_errors_are_those_of_their_questions(texts, numbers):
     assert 0.3 < np.mean(np.square(missing)) < 2
     assert 0.3 < np.mean(np.square(records)) < 2
     below = [one for one in covered if not np.isnan(one)]  # half of them; a share is at most 1
-    assert not below or np.mean(np.square(below)) < (2.5 if len(below) > 20 else 12)
+    assert not below or np.mean(np.square(below)) < 14

@@ -102,7 +102,7 @@ def test_stated_bounds_stand() -> None:
 
 def test_a_number_of_a_word_has_the_digits_of_its_column() -> None:
     words = (("<0.05", 400), (">200", 300))
-    crp = replace(found()["crp"], words=words, upper=150.0)
+    crp = replace(found()["crp"], words=words, upper=150.0, last_shown=None)
     for decimals, numbers in ((1, {"<0.05": 0.0, ">200": 200.0}), (3, {"<0.05": 0.025, ">200": 200.0})):
         facts = bought_column(replace(crp, decimals=decimals)).facts
         assert facts["words"][0] == numbers
