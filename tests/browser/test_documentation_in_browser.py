@@ -104,7 +104,8 @@ def test_no_first_screen_is_only_text(seen: Any) -> None:
     """A picture begins on it, has a title, fits into the page, and reads on its ground.
 
     To load a page takes most of the time: each is loaded once, every other one on a telephone, and then seen the other
-    way as well. After the first, none of them reads the index of the search, one large file for all.
+    way as well; but for the reference, ten times as long as any other. After the first, none of them reads the index of
+    the search, one large file for all.
     """
     bare, broad = [], []
     page = seen.open("index", *SIGHTS[0])
@@ -112,7 +113,8 @@ def test_no_first_screen_is_only_text(seen: Any) -> None:
     page.route("**/search.js", lambda route: route.fulfill(body=NO_INDEX, content_type="text/javascript"))
     for number, name in enumerate(pages()):
         page.goto(f"{start}{name}.html")
-        for width, height, scheme in SIGHTS if number % 2 == 0 else SIGHTS[::-1]:
+        sights = SIGHTS if number % 2 == 0 else SIGHTS[::-1]
+        for width, height, scheme in sights[:1] if name == "api" else sights:
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme=scheme)
             top, titled = page.evaluate(
