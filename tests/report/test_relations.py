@@ -170,8 +170,10 @@ def wide(columns: int = 34) -> tuple[Domain, list[tuple[int, ...]]]:
     )
 
 
-def test_many_pairs_are_computed_at_once_and_are_those_of_one_after_another(monkeypatch):
-    synthesis = released(MST(), *wide())
+@pytest.mark.parametrize("columns", [34, 12])
+def test_many_pairs_are_computed_at_once_and_are_those_of_one_after_another(monkeypatch, columns):
+    """Many of them, or of a small model."""
+    synthesis = released(MST(), *wide(columns))
     asked: list[int] = []
     marginals = type(synthesis.model).marginals
 
@@ -181,7 +183,7 @@ def test_many_pairs_are_computed_at_once_and_are_those_of_one_after_another(monk
 
     monkeypatch.setattr(type(synthesis.model), "marginals", counted)
     found = relations(ReleaseFacts.of(synthesis))
-    assert max(asked) == len(found.pairs) == 34 * 33 // 2
+    assert max(asked) == len(found.pairs) == columns * (columns - 1) // 2
     for pair in found.pairs:
         alone = cramers_v(synthesis.model.marginal([found.names[place] for place in pair]))
         assert found.strength[pair] == pytest.approx(alone, abs=1e-9)
@@ -189,6 +191,7 @@ def test_many_pairs_are_computed_at_once_and_are_those_of_one_after_another(monk
 
 def test_no_more_pairs_are_asked_for_than_have_room():
     pairs = list(itertools.combinations(range(40), 2))
-    parts = list(relations_module._parts(pairs, [1000] * 40))
-    assert [pair for part in parts for pair in part] == pairs
-    assert {len(part) for part in parts[:-1]} == {relations_module._CELLS_AT_ONCE // 1000**2}
+    for room, many in ((relations_module._CELLS_AT_ONCE, 8), (0, relations_module._AT_ONCE)):
+        parts = list(relations_module._parts(pairs, [1000] * 40, room))
+        assert [pair for part in parts for pair in part] == pairs
+        assert {len(part) for part in parts[:-1]} == {many}

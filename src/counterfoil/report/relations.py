@@ -12,7 +12,7 @@ import numpy as np
 
 from counterfoil.domain.domain import Clique
 from counterfoil.graphical_model.error_bars import MeasuredBound
-from counterfoil.graphical_model.graphical_model import MANY_PAIRS
+from counterfoil.graphical_model.graphical_model import MANY_PAIRS, GraphicalModel
 from counterfoil.marginals.no_relations import independence, real_pairs
 from counterfoil.receipt.relations_kept import noisy_looks
 from counterfoil.report.release import ReleaseFacts
@@ -114,8 +114,10 @@ def _strengths(facts: ReleaseFacts, names: tuple[str, ...]) -> dict[tuple[int, i
     pairs = list(itertools.combinations(range(len(names)), 2))
     found: dict[tuple[int, int], float] = {}
     if isinstance(facts.kept, Synthesis):
-        for part in _parts(pairs, facts.kept.model.domain.sizes):
-            tables = facts.kept.model.marginals([(names[i], names[j]) for i, j in part])
+        model = facts.kept.model
+        together = len(pairs) >= MANY_PAIRS or (isinstance(model, GraphicalModel) and model.has_a_small_matrix)
+        for part in _parts(pairs, model.domain.sizes, _CELLS_AT_ONCE if together else 0):
+            tables = model.marginals([(names[i], names[j]) for i, j in part])
             found |= {(i, j): cramers_v(tables[names[i], names[j]]) for i, j in part}
         return found
     weights, codes = _weighted_codes(facts)
@@ -129,12 +131,12 @@ def _strengths(facts: ReleaseFacts, names: tuple[str, ...]) -> dict[tuple[int, i
     return found
 
 
-def _parts(pairs: Sequence[tuple[int, int]], sizes: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-    """The pairs, so many at once as their tables have room in memory."""
+def _parts(pairs: Sequence[tuple[int, int]], sizes: Sequence[int], room: int) -> Iterator[list[tuple[int, int]]]:
+    """The pairs, so many at once as their tables have room for their cells; a few where there is none."""
     part, cells = list[tuple[int, int]](), 0
     for i, j in pairs:
         more = sizes[i] * sizes[j]
-        if part and (cells + more > _CELLS_AT_ONCE or (len(pairs) < MANY_PAIRS and len(part) == _AT_ONCE)):
+        if part and (cells + more > room if room else len(part) == _AT_ONCE):
             yield part
             part, cells = [], 0
         part.append((i, j))
