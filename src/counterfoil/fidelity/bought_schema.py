@@ -261,8 +261,8 @@ class SchemaPurchase:
         # By the rule that a reader of the schema has, so that the two agree to the last digit for any budget.
         epsilon = self.budget.epsilon if of is None else of.rule.epsilon_of(0.0, self.budget.delta)
         need = discovered.need
-        told = (None, None) if need is None else (math.ceil(need.hidden), max(round(need.rows), 0))
-        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, of, *told)
+        seen = (None, None) if need is None else (math.ceil(need.hidden), max(round(need.rows), 0))
+        bought = Bought(epsilon, self.budget.delta, self.relation, receipt.digest, self.unit, of, *seen)
         text = schema_of(
             discovered,
             bought,

@@ -29,7 +29,7 @@ class GroupMean:
         group: what the group is, in words; empty for all records.
         low: the mean of the least numbers that the records can have by what was counted.
         high: the mean of the greatest.
-        drawn: the mean among the synthetic rows, which were drawn from the model; None where it is not told.
+        drawn: the mean among the synthetic rows, which were drawn from the model; None where nobody said it.
         joined: missing cells that were counted as if they had a value; None where there are none.
     """
 

@@ -93,11 +93,11 @@ def proportion(release: Any, event: str, *, by: str | None = None, level: float 
         found = from_error_bar(evidence, columns, groups, level, about=about, bounds=(0.0, 1.0))
         names = [one.group for one in groups]
     shares = [decided.get(name) for name in names]
-    told = [
+    found = [
         one if share is None else by_schema(about, name, share, level)
         for one, name, share in zip(found, names, shares, strict=True)
     ]
-    return with_divided(with_clamping(told, schema, columns), condition)
+    return with_divided(with_clamping(found, schema, columns), condition)
 
 
 def require_column(schema: Schema, name: str) -> str:

@@ -113,16 +113,16 @@ def _package_problems(folder: Path, release: Synthesis | PointSynthesis, table: 
     if not (folder / DATA_PACKAGE).is_file():
         yield f"{DATA_PACKAGE}, which every release has, is not in the folder."
         return
-    told = json_file(folder / DATA_PACKAGE, "a data dictionary")
-    layout = told.get("counterfoil", {}).get("layout") if isinstance(told, dict) else None
+    dictionary = json_file(folder / DATA_PACKAGE, "a data dictionary")
+    layout = dictionary.get("counterfoil", {}).get("layout") if isinstance(dictionary, dict) else None
     if layout != LAYOUT:
         yield f"{DATA_PACKAGE} is of layout {layout!r}, which this version can't compare: it knows {LAYOUT}."
         return
     noisy, wrong = noisy_of(release.receipt.document), list[str]()
     for former in (False, True):
         expected = json.loads(json.dumps(package_of(release, folder, table, noisy, former=former)))
-        wrong = wrong or sorted(name for name in {*told, *expected} if told.get(name) != expected.get(name))
-        if told == expected:
+        wrong = wrong or sorted(name for name in {*dictionary, *expected} if dictionary.get(name) != expected.get(name))
+        if dictionary == expected:
             return
     yield f"{DATA_PACKAGE} is not the data dictionary of this schema and this receipt: it differs in {wrong[0]}."
 

@@ -70,11 +70,11 @@ def bought_problems(document: Mapping[str, Any]) -> Iterator[str]:
     section = document.get(name)
     try:
         stated = None if section is None else bought_in(section)
-        told, known = _of_answers(document)
+        answered, known = _of_answers(document)
     except SchemaError as error:
         yield f"What the schema cost is not understood: {error}"
         return
-    if known and told != stated:
+    if known and answered != stated:
         yield f"`{name}` is not what the schema in `answers` says that it cost."
     if section is None or stated is None:
         return

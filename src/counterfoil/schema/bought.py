@@ -180,8 +180,8 @@ class Bought:
                 raise SchemaError(f"`bought`: unknown key `{key}`.{did_you_mean(key, _KEYS)}")
         epsilon, delta = _number(facts, "epsilon"), _number(facts, "delta")
         of = _share(facts["of"]) if "of" in facts else None
-        told = facts.get("hides"), facts.get("rows"), facts.get("places")
-        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), of, *told)
+        seen = facts.get("hides"), facts.get("rows"), facts.get("places")
+        return Bought(epsilon, delta, _text(facts, "relation"), _text(facts, "receipt"), _unit(facts), of, *seen)
 
 
 def _share(facts: Any) -> ShareOf:

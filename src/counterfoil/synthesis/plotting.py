@@ -75,10 +75,10 @@ def _drawn(
     shares = counts / max(float(counts.sum()), np.finfo(float).tiny)
     noisy = None if answers is None else counted_shares(answers, column.name)
     bars, apart = bars_of(column, shares, noisy)
-    told = [] if noisy is None else ["Lines: the real share by the noisy counts, two standard errors to each side."]
+    said = [] if noisy is None else ["Lines: the real share by the noisy counts, two standard errors to each side."]
     if column.missing_code is not None and bars.ends is not None:
-        told.append(f"Missing: {share_text(float(shares[column.missing_code]))}.")
-    yield column.name, _svg(bars, column.name), " ".join(told)
+        said.append(f"Missing: {share_text(float(shares[column.missing_code]))}.")
+    yield column.name, _svg(bars, column.name), " ".join(said)
     if apart is not None:
         title = f"{column.name}, single values"
         yield title, _svg(apart, title), ""
