@@ -17,6 +17,7 @@ from counterfoil.curator.queries.column_places import PLACES
 from counterfoil.discovery.bought_columns import bought_column
 from counterfoil.discovery.discover import discover
 from counterfoil.discovery.votes import Votes
+from counterfoil.evaluation.schema_report import check_without_privacy
 from counterfoil.schema.discovered import DiscoveredColumn
 from counterfoil.schema.raw_cell import CODES
 from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
@@ -110,3 +111,19 @@ def votes(cells: dict[str, int]) -> Votes:
     for name, count in cells.items():
         counts[CODES[name]] = count
     return Votes(counts, 5.0, 4.0)
+
+
+def test_days_in_short_order_are_bought_as_a_length_and_come_back(tmp_path: Path) -> None:
+    """At this budget the noise of a count is below one record."""
+    rng = np.random.default_rng(3)
+    admitted = pd.Timestamp(2015, 1, 1) + pd.to_timedelta(rng.integers(0, 1400, ROWS), unit="D")
+    stays = {"admitted": admitted, "left": admitted + pd.to_timedelta(rng.integers(0, 12, ROWS), unit="D")}
+    table = pd.DataFrame({name: own.strftime("%Y-%m-%dT00:00:00Z") for name, own in stays.items()})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    schema, _ = buy_schema(tmp_path / "t.csv", epsilon=100.0)
+    assert schema["admitted_to_left"].between == ("admitted", "left")
+    (derived,) = schema.derived
+    assert (derived.name, derived.result, derived.zone) == ("left", "date", "UTC")
+    assert not any("14:35" in line for line in schema.to_toml().splitlines())
+    report = check_without_privacy(tmp_path / "t.csv", schema)
+    assert report.facts == ()

@@ -374,7 +374,7 @@ ISO_MOMENTS = [f"2020-05-05T10:{minute:02d}:00+02:00" for minute in range(3)]
             "",
             [*ISO_MOMENTS, "2020-05-05T10:00Z"],
             4,
-            'write `format = "%Y-%m-%dT%H:%M:%S%:z"`, as 3 of them are.',
+            'write `format = "%Y-%m-%dT%H:%M:%S%:z"`, as 3 of them are, and the others alike.',
         ),
         (
             "",

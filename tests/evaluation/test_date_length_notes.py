@@ -103,3 +103,31 @@ def test_batches_say_what_the_whole_table_says(monkeypatch: pytest.MonkeyPatch) 
     whole = notes(stays())
     monkeypatch.setattr("counterfoil.curator.raw_reading.BATCH_ROWS", 50)
     assert [note for note in notes(stays()) if note.kind == "length"] == [one for one in whole if one.kind == "length"]
+
+
+def test_a_date_that_most_records_miss_does_not_follow_from_a_length_that_all_have() -> None:
+    """Who left alive has no day of death, whatever the stay was."""
+    table = stays()
+    table["discharged"] = table["discharged"].where(np.arange(len(table)) % 5 < 2)
+    assert "discharged" not in lengths(table)
+
+
+def test_days_are_counted_that_records_would_have_which_have_none_now() -> None:
+    table = stays()
+    table.loc[:29, "discharged"] = None
+    (note,) = [note for note in notes(table) if note.column == "discharged" and note.kind == "length"]
+    assert "and has a day in 30 records that miss it now" in note.text
+
+
+def test_a_date_of_moments_with_an_offset_follows_with_its_zone() -> None:
+    table = stays()
+    for name in DATES:
+        table[name] = pd.to_datetime(table[name], format="%d.%m.%Y").dt.strftime("%Y-%m-%dT00:00:00Z")
+    zoned = DATE.replace('format = "%d.%m.%Y"', 'zone = "UTC"')
+    tables = {name: f"[columns.{name}]\n{zoned if name in DATES else NUMBER}" for name in table}
+    found = check_without_privacy(table, Schema.from_toml("".join(tables.values()))).notes
+    (note,) = [note for note in found if note.column == "discharged" and note.kind == "length"]
+    assert 'expression = "admitted + stay" and zone = "UTC"' in note.text
+    derived = '[[derived]]\nname = "discharged"\nkind = "date"\nexpression = "admitted + stay"\nzone = "UTC"\n'
+    kept = "".join(own for name, own in tables.items() if name != "discharged")
+    assert check_without_privacy(table, Schema.from_toml(kept + derived)).holds

@@ -166,3 +166,12 @@ def test_the_format_of_datetimes_with_a_zone_is_named(pattern: str, there: str) 
     [note] = [note for note in check_without_privacy(pd.DataFrame(cells), schema).notes if note.column == "dropoff"]
     expected = "%Y-%m-%d %H:%M:%S" if "." in pattern else pattern
     assert note.text.endswith(f'write `format = "{expected}"`.')
+
+
+def test_of_a_format_that_some_cells_have_it_is_said_how_many() -> None:
+    cells = by_key("2010-12-31T00:00:00Z", "2011-02-01 00:00:00")
+    cells[1] = "2011-02-01T00:00:00Z"
+    report = check_without_privacy(ROWS.assign(d=cells), Schema((*COLUMNS, replace(OPENED, zone="UTC"))))
+    (note,) = [one for one in report.notes if one.kind == "notation"]
+    line = f'write `format = "%Y-%m-%dT%H:%M:%SZ"`, as {N // 2 + 1} of them are, and the others alike.'
+    assert note.text == f"{N} {EXPECTED}{line}"

@@ -80,3 +80,14 @@ def test_batches_say_what_the_whole_table_says(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("counterfoil.curator.raw_reading.BATCH_ROWS", 50)
     (note,) = same(patients())
     assert (note.column, note.text, note.toml) == (whole.column, whole.text, whole.toml)
+
+
+def test_tables_of_moments_with_an_offset_have_the_zone() -> None:
+    table = patients()
+    for name in COLUMNS:
+        days = pd.to_datetime(table[name], format="%d.%m.%Y")
+        table[name] = days.dt.strftime("%Y-%m-%dT00:00:00Z")
+    tables = {name: own.replace('format = "%d.%m.%Y"', 'zone = "UTC"') for name, own in TABLES.items()}
+    (note,) = same(table, "".join(tables.values()))
+    schema = Schema.from_toml(tables["admitted"] + tables["last seen"] + note.toml)
+    assert check_without_privacy(table, schema).holds

@@ -89,3 +89,8 @@ def test_columns_with_such_a_code_are_named_together() -> None:
     assert "in 4 columns: q0, q1, q2 and 1 other: 10 to 13 of its cells hold a number apart" in " ".join(
         str(report).split()
     )
+
+
+def test_amounts_far_below_zero_are_no_scale_that_is_counted_out() -> None:
+    """A set of all whole numbers between them would fill the memory."""
+    assert said([*range(-(10**12), -(10**12) + 50), *[0] * 50, *[9] * 5], lower=-(10**13)) == ()

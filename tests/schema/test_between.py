@@ -303,7 +303,6 @@ def test_the_schema_is_read_back_from_what_it_writes() -> None:
         ),
         (MOMENTS + 'zone = "Mars/Olympus"\n', "`zone` must be a name such as"),
         (MOMENTS + 'format = "%d.%m.%Y %H:%M %z"\n', "must be one without an offset"),
-        (DATES + STAY + DISCHARGED + 'zone = "UTC"\n', '`zone` goes with kind = "datetime"'),
     ],
 )
 def test_mistakes_are_one_sentence(text: str, message: str) -> None:

@@ -135,3 +135,13 @@ def test_a_label_is_a_value_and_no_word_for_missing() -> None:
         )
     )
     assert notation_of(schema, typed=False).by_column == {"k": "no"}
+
+
+def test_a_date_with_a_zone_is_the_day_there_and_is_written_as_a_day() -> None:
+    facts: dict[str, Any] = {"result": "date", "lookup": (("A", date(2020, 1, 31)),), "zone": "Europe/Zurich", **ON}
+    plain = Derived("d", **facts)
+    days = pa.array([date(2020, 1, 31), date(2020, 7, 31), None], pa.date32())
+    assert plain.comparable == "date"
+    assert plain.written(days).to_pylist() == ["2020-01-31", "2020-07-31", None]
+    offset = Derived("d", **facts, format="%Y-%m-%dT%H:%M:%S%:z")
+    assert offset.written(days).to_pylist() == ["2020-01-31T00:00:00+01:00", "2020-07-31T00:00:00+02:00", None]

@@ -88,7 +88,7 @@ def _instant(
     if storage is not None and pa.types.is_timestamp(storage) and storage.tz is not None:
         facts["zone"] = ("UTC", _zone_of(storage.tz))
     elif with_offsets:
-        facts["zone"] = ("UTC", _OF_OFFSETS)
+        facts["zone"] = ("UTC", _OF_DAYS if column.kind == "date" else _OF_OFFSETS)
     first, last = sorted((column.lower / unit, column.upper / unit))
     if "zone" in facts and given.get("zone", "UTC") != "UTC":  # whose clock is less than a day from that of UTC
         day = 1.0 if unit == 1.0 else float(SECONDS_PER_DAY)
@@ -114,6 +114,11 @@ def _without_zeros(text_format: str) -> str:
 _OF_OFFSETS = (
     "bought: most cells state an offset from UTC, and come back in UTC, as 2020-01-31 14:35:00+00:00; for the clocks "
     "of another place write its zone, and a lower and an upper bound that are a day farther out"
+)
+
+_OF_DAYS = (
+    "bought: most cells state an offset from UTC, and come back as days there, such as 2020-01-31; for the days of "
+    "another place write its zone, and a lower and an upper bound that are a day farther out"
 )
 
 

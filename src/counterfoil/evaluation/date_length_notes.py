@@ -46,6 +46,7 @@ class _Relation:
         evidence: records that have one.
         apart: records that have the number and miss a date, or the other way round.
         lost: records that have the later date and miss the number or the earlier date.
+        gained: records that miss the later date and have both others.
     """
 
     number: str
@@ -56,6 +57,7 @@ class _Relation:
     evidence: int = 0
     apart: int = 0
     lost: int = 0
+    gained: int = 0
 
     def allows(self, numbers: np.ndarray, lengths: np.ndarray) -> bool:
         """Whether all records that have both have the same in both."""
@@ -68,6 +70,7 @@ class _Relation:
         own = numbers[dated & np.isfinite(numbers)]
         self.apart += int((np.isfinite(numbers) ^ dated).sum())
         self.lost += int((np.isfinite(last) & ~(np.isfinite(first) & np.isfinite(numbers))).sum())
+        self.gained += int((np.isnan(last) & np.isfinite(first) & np.isfinite(numbers)).sum())
         self.evidence += int(np.count_nonzero(own))
         if len(self.values) < _FEWEST_VALUES:
             self.values |= set(np.unique(own[own != 0])[:_FEWEST_VALUES].tolist())
@@ -89,6 +92,7 @@ class DateLengthCounts:
         }
         names = pasted(one.name for one in schema.synthesized if isinstance(one, Integer))[:MOST_COLUMNS]
         dates = pasted(one.name for one in schema.synthesized if isinstance(one, Date))[:_MOST_DATES]
+        self._zones = {one.name: one.zone for one in schema.synthesized if isinstance(one, Date)}
         self._left = [
             _Relation(number, first, last, unit)
             for first, last in permutations(dates, 2)
@@ -126,13 +130,15 @@ class DateLengthCounts:
             taken = given | (used if target == one.number else set())
             if not one.is_no_chance or target in taken | self._kept | self._bound or one.number in given:
                 continue
+            if target == one.last and one.gained > one.evidence:
+                continue  # most have no such date, as of death: it is no end of what the number counts
             given.add(target)
             used |= {one.number, one.first, one.last} - {target}
             plain = f"the {one.unit} from {one.first} to {one.last}"
             if target == one.number:
                 text = derive_text(plain, expression) + missing_apart(apart)
             else:
-                text = _of_later(one, plain, expression)
+                text = _of_later(one, plain, expression, self._zones.get(one.last, ""))
             yield ColumnNote(target, "length", text, one.evidence, source=one.first, expression=expression)
 
     def _derived(self, one: _Relation) -> tuple[str, str, int]:
@@ -145,9 +151,11 @@ class DateLengthCounts:
         return one.last, f"{first} + {number}", one.lost
 
 
-def _of_later(one: _Relation, plain: str, expression: str) -> str:
+def _of_later(one: _Relation, plain: str, expression: str, zone: str) -> str:
     """What is said where the later date is to follow."""
     lost = f", which is missing then in {one.lost:,} records more" if one.lost else ""
+    lost += f", and has a day in {one.gained:,} records that miss it now" if one.gained else ""
+    lost = f' and zone = "{zone}"{lost}' if zone else lost
     return (
         f"in all records {one.number} is {plain}, and hardly a row of a copy will keep to it. Where that is what it "
         f'means, make {one.last} a derived column with expression = "{expression}"{lost}.'

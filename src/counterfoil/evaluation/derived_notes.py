@@ -102,7 +102,9 @@ class DerivedNotes:
             return ""  # as many would come back without their zeros
         if chosen.get("format") == "%Y-%m-%d":
             return "leave `format` out"
-        return "write " + " and ".join(f"`{key} = {toml_value(value)}`" for key, value in chosen.items())
+        line = "write " + " and ".join(f"`{key} = {toml_value(value)}`" for key, value in chosen.items())
+        fitting = self._facts["format", "", chosen["format"]] if "format" in chosen else self._otherwise.count
+        return line if fitting == self._otherwise.count else f"{line}, as {fitting:,} of them are, and the others alike"
 
 
 def _facts(column: Derived, text: str, written: str) -> Iterable[tuple[str, str, str | int]]:

@@ -92,7 +92,7 @@ class EqualDates:
             "name": target,
             "kind": own.kind,
             "expression": f"{column_text(source)} + {column_text(length)}",
-            **({"format": own.format} if isinstance(own, Date) and own.format else {}),
+            **({key: fact for key, fact in own.facts().items() if key in ("format", "zone")}),
         }
         columns = toml_table(f"[columns.{toml_key(length)}]", of_length)
         return f"{columns}\n{toml_table('[[derived]]', of_derived)}".rstrip()

@@ -125,7 +125,7 @@ class NotationCounts:
             if text_format in shortened(self.column.format) and fitting <= self._padded:
                 continue  # as many would come back without their zeros
             if text_format and self._written_as(text_format) is not None:
-                some = "" if fitting == count else f", as {fitting:,} of them are"
+                some = "" if fitting == count else f", as {fitting:,} of them are, and the others alike"
                 return f'{how}: write `format = "{text_format}"`{some}'
         return f"{how}: state theirs in `format`, or write all alike"
 

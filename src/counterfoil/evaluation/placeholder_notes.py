@@ -84,9 +84,10 @@ class PlaceholderCounts:
         if number <= high + 1 or count < _FEWEST:
             return False
         if number in _DIGITS:
-            scale = {float(answer) for answer in range(int(self._low), int(high) + 1)}
             is_scale = (self._low, high) == (0, 1) or (self._low == 1 and 1 < high <= _SCALE)
-            return is_scale and self._others is not None and {*self._others, high} == scale
+            if not is_scale or self._others is None:
+                return False
+            return {*self._others, high} == {float(answer) for answer in range(int(self._low), int(high) + 1)}
         if number - high >= high - self._low and high > self._low:
             return True
         before = 1 if self._others is None else self._others.get(high, self._held.get(high, 0))

@@ -215,9 +215,8 @@ def _derived(column: Derived, notation: Notation) -> dict[str, Any]:
     described: dict[str, Any] = {"type": _DERIVED[column.result]}
     if column.notation.labels is not None:
         described = _boolean(column.notation.labels)
-    text_format = of_python(column.format) or (_ISO_DATETIME if column.result == "datetime" else "") + (
-        "%z" if column.zone and not column.format else ""
-    )
+    plain = _ISO_DATETIME + ("%z" if column.zone else "") if column.result == "datetime" else ""
+    text_format = of_python(column.format) or plain
     if text_format and not notation.typed:
         described["format"] = text_format
     if column.digits:

@@ -55,7 +55,8 @@ class Derived:
         true: the label of true, of a boolean.
         false: that of false.
         format: of a date or datetime.
-        zone: whose clock a datetime is shown by, where those that it follows from have zones.
+        zone: whose clock a datetime is shown by, where those that it follows from have zones, and whose days those of a
+            date are, where cells of the table state an offset.
         digits: of an integer, leading zeros included.
         decimal_char: the decimal sign of a number in a text, "," or ".", as of columns.
 
@@ -203,7 +204,7 @@ class Derived:
     @property
     def comparable(self) -> str:
         """What its values may be compared with: only the same word."""
-        return f"{self.result} with a zone" if self.zone else self.result
+        return f"{self.result} with a zone" if self.zone and self.result == "datetime" else self.result
 
     def may_be_missing(self, columns: Mapping[str, Column]) -> bool:
         """Whether a row may have no value.

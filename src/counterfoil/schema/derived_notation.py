@@ -25,7 +25,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "boolean": ("true", "false"),
     "integer": ("digits", "decimal_char"),
     "real": ("decimals", "decimal_char"),
-    "date": ("format",),
+    "date": ("format", "zone"),
     "datetime": ("format", "zone"),
 }
 """The keys that say it, by kind of result."""
@@ -49,7 +49,7 @@ class DerivedNotation:
     Args:
         true, false: labels of a boolean.
         format: of a date or a datetime, as `strptime` reads it.
-        zone: of a datetime, by the name of the IANA base.
+        zone: of a date or a datetime, by the name of the IANA base: a cell that states an offset is the day there.
         digits: how many a whole number has at least, leading zeros included.
         decimals: digits after the point of a real, zeros at the end included.
         decimal_char: the decimal sign of a number, as of columns.
@@ -157,8 +157,10 @@ class DerivedNotation:
         return array_of(texts, pa.string()).take(distinct.indices)
 
     def _moment(self, moment: date) -> str:
-        at = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
-        return text_of(at, self.format) if self.format else at.isoformat(" ")
+        if isinstance(moment, datetime):
+            return text_of(moment, self.format) if self.format else moment.isoformat(" ")
+        at = datetime(moment.year, moment.month, moment.day, tzinfo=find_zone(self.zone) if self.zone else None)
+        return text_of(at, self.format) if self.format else moment.isoformat()
 
     def _there(self, moment: date) -> date:
         """A moment on the clock of the zone, where there is one."""
