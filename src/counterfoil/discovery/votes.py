@@ -275,7 +275,9 @@ class Votes:
         """How most dates are written, as `strftime`; empty for ISO 8601. Days come first where that can't be told."""
         if self.days:
             return compact_dates.FORMAT
-        moments = self.moment_format() if self.midnights else ""
+        found = self.moment_format()
+        # Moments with an offset are read as their days, whatever the time: midnights in another zone are none in UTC.
+        moments = found if self.midnights or found == ZONED else ""
         best = max((*DATE_FORMATS, days_at_midnight(moments)), key=self._written)
         return "" if best == _ISO else self._in_order("date", best)
 
