@@ -91,3 +91,7 @@ def test_tables_of_moments_with_an_offset_have_the_zone() -> None:
     (note,) = same(table, "".join(tables.values()))
     schema = Schema.from_toml(tables["admitted"] + tables["last seen"] + note.toml)
     assert check_without_privacy(table, schema).holds
+
+
+def test_a_table_without_records_has_no_such_dates() -> None:
+    assert same(patients().head(0)) == []

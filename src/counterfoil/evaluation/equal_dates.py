@@ -63,8 +63,10 @@ class EqualDates:
         """One for each date that is an earlier column's, or that of one which more records have."""
         said = set[str]()
         for pair, count in self._telling.items():
+            if count < FEWEST:  # also of a table without records, of which nothing was counted
+                continue
             source, target = sorted(pair, key=lambda name: self._alone[name, pair[1 - pair.index(name)]], reverse=True)
-            if count >= FEWEST and not {*pair} & said:
+            if not {*pair} & said:
                 said.add(target)
                 yield self._note(source, target, count)
 
