@@ -45,12 +45,12 @@ MANY_PAIRS = 500
 """So many pairs are computed together; their last digits then differ from those of one pair alone."""
 # So many marginals of a model of so many cells share their products, which changes last digits too.
 _MANY, _LARGE = 24, 10_000
-# Where all pairs of attributes and separators have so few columns together, many pairs are computed as one matrix:
+# Many pairs follow from the tables of the tree's cliques where these have so few cells, so many, or more columns than
+# share products: a pass over them costs less than a plan.
+_FEW_CELLS, _VERY_LARGE = 100_000, 2_000_000
+# Where they have few cells, and all attributes and separators together so few codes, pairs are computed as one matrix:
 # 171 pairs of 19 columns in 5 ms, and in 80 ms one after another.
 _FEW_COLUMNS = 1_000
-# Otherwise many pairs follow from the tables of the tree's cliques where these have so few cells, so many, or more
-# columns than share products: a pass over them costs less than a plan.
-_FEW_CELLS, _VERY_LARGE = 100_000, 2_000_000
 # Pairs that took a walk along the tree are kept up to so many cells: 32 MB.
 _KEPT_CELLS = 1 << 22
 # Products that wait for others to need them have at most so many cells together: 16 MB.
@@ -150,7 +150,7 @@ class GraphicalModel:
     @cached_property
     def has_a_small_matrix(self) -> bool:
         """Whether any number of pairs is computed in milliseconds, with no compiled code."""
-        return pairwise.fits(self.tree, _FEW_COLUMNS)
+        return self.tree.cells < _FEW_CELLS and pairwise.fits(self.tree, _FEW_COLUMNS)
 
     @cached_property
     def _walked(self) -> dict[Clique, Table]:
