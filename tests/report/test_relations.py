@@ -184,7 +184,7 @@ def test_many_pairs_are_computed_at_once_and_are_those_of_one_after_another(monk
     monkeypatch.setattr(type(synthesis.model), "marginals", counted)
     found = relations(ReleaseFacts.of(synthesis))
     assert max(asked) == len(found.pairs) == columns * (columns - 1) // 2
-    for pair in found.pairs:
+    for pair in [*found.pairs][::9]:
         alone = cramers_v(synthesis.model.marginal([found.names[place] for place in pair]))
         assert found.strength[pair] == pytest.approx(alone, abs=1e-9)
 

@@ -19,6 +19,7 @@ from counterfoil.domain.domain import Domain
 from counterfoil.graphical_model.graphical_model import GraphicalModel
 from counterfoil.schema import Schema
 from counterfoil.schema.rules import BoundRule, Rule
+from counterfoil.synthesis import conditional_rows
 from counterfoil.synthesis.condition import Condition
 from counterfoil.synthesis.conditional_rows import draw_where
 from counterfoil.synthesis.grid_values import grid_values
@@ -340,7 +341,8 @@ def test_shares_within_a_condition_are_the_models() -> None:
         assert abs((codes == code).mean() - share) <= 5 * np.sqrt(share * (1 - share) / len(ages))
 
 
-def test_a_condition_that_hardly_any_row_meets_is_refused_in_a_sentence() -> None:
+def test_a_condition_that_hardly_any_row_meets_is_refused_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conditional_rows, "MOST_TRIES", 12)
     with pytest.raises(ValueError, match="`where` must be met by some of the rows"):
         drawn("pay > 10 and pay < 10.0000001")
 
