@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -92,6 +93,20 @@ def test_of_a_column_without_a_zone_those_with_an_offset_are_named() -> None:
     found = votes({"datetime": 900, ZONED: 100})
     assert found.others("datetime", "") == (("moments with an offset from UTC", 100),)
     assert found.others("datetime", ZONED) == (), "with a zone, it reads both"
+
+
+def test_where_fewer_have_an_offset_it_is_said_what_reads_them() -> None:
+    """Of 1,900 moments without one and 1,000 with one, these would be missing."""
+    others = votes({"datetime": 1900, ZONED: 1000}).others("datetime", "")
+    ends = [datetime(year, 1, 1, tzinfo=UTC).timestamp() * 1e6 for year in (2015, 2019)]
+    column = DiscoveredColumn(
+        "at", "datetime", {}, *ends, (0.0, 0.0), (), 2900, 0, (), 5.0, read=(0.66, 0.01), others=others
+    )
+    why = bought_column(column).facts["kind"][1]
+    assert "about 1,000 moments with an offset from UTC, and are read as missing" in why
+    assert 'zone = "UTC" reads those with an offset too' in why
+    plain = bought_column(replace(column, others=(("texts", 1000),))).facts["kind"][1]
+    assert "zone" not in plain
 
 
 @pytest.mark.parametrize(("zone", "wider"), [("UTC", 0), ("Europe/Zurich", 1), ("Pacific/Kiritimati", 1)])

@@ -18,7 +18,7 @@ from counterfoil.schema import midnight
 from counterfoil.schema.discovered import DiscoveredColumn, Kind, percent, share_range
 from counterfoil.schema.leading_zeros import may_be_code
 from counterfoil.schema.precautions import place_of_bound, place_of_value
-from counterfoil.schema.zoned_moments import ZONED_DAYS
+from counterfoil.schema.zoned_moments import IN_WORDS, ZONED_DAYS
 
 _ZEROS = 0.01
 """A share of the cells: where the noise hides no more numbers with leading zeros, nobody is asked about them."""
@@ -172,6 +172,8 @@ def _others(column: DiscoveredColumn, kind: str, words: Mapping[str, float]) -> 
         remedy = "write all alike in the table, or state another kind, or their words in `missing_values`"
         remedy += "; or, where they are limits such as 90+, their numbers in `words`" * number
         remedy = "frequent ones are in `missing_values`" if number and words_beside(column) else remedy
+        with_offset = not {name for name, _ in missing}.isdisjoint(IN_WORDS.values())
+        remedy = 'zone = "UTC" reads those with an offset too, and the rest as UTC; or ' * with_offset + remedy
         said += f". Others are {counted(missing)}, and are read as missing: {remedy}"
     return said
 

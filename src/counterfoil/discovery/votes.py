@@ -38,7 +38,7 @@ from counterfoil.schema.raw_cell import (
     PADDED,
 )
 from counterfoil.schema.value_grid import CELLS, WHOLE_PLACES, places_of
-from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
+from counterfoil.schema.zoned_moments import IN_WORDS, ZONED, ZONED_DAYS
 
 _ISO = DATE_FORMATS[0]
 FEW_TEXTS = 0.1
@@ -74,8 +74,7 @@ _WORDS: Mapping[str, str] = {
     "infinite": "infinities",
     "datetime": "moments",
     "midnight": "moments at midnight",
-    ZONED: "moments with an offset from UTC",
-    ZONED_DAYS: "midnights with an offset from UTC",
+    **IN_WORDS,
     "text": "texts",
     "stranger": "objects",
 } | {

@@ -7,12 +7,18 @@ one that is the beginning of a day there is of a class of its own, which no time
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 ZONED = "%Y-%m-%dT%H:%M:%S%z"
 """The class, and the notation that stands for all of them: ISO 8601, which a column with a `zone` reads."""
 ZONED_DAYS = "%Y-%m-%dT00:00:00%z"
 """Of days that are written as such moments: their beginning in UTC."""
+IN_WORDS: Mapping[str, str] = {
+    ZONED: "moments with an offset from UTC",
+    ZONED_DAYS: "midnights with an offset from UTC",
+}
+"""The classes as a purchase names them, where they are among other cells."""
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d(:?\d\d)?)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
