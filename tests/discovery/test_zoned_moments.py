@@ -73,6 +73,24 @@ def test_a_bought_schema_reads_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("day", {"kind": "date", "format": "%Y-%m-%dT00:00:00.000Z"}),
+        ("utc", {"kind": "date", "format": "%Y-%m-%dT%H:%M:%S%z", "zone": "Europe/Zurich"}),
+        ("utc", {"kind": "datetime", "format": "%Y-%m-%dT%H:%M:%SZ"}),
+    ],
+)
+def test_bounds_of_a_stated_format_are_bought(tmp_path: Path, name: str, facts: dict[str, str]) -> None:
+    lines = "".join(f'{key} = "{fact}"\n' for key, fact in facts.items())
+    (tmp_path / "stated.toml").write_text(f"[columns.{name}]\n{lines}")
+    schema, _ = buy_schema(table(tmp_path / "t.csv", [name]), epsilon=20.0, stated=tmp_path / "stated.toml")
+    column = schema[name]
+    assert (column.kind, column.format) == (facts["kind"], facts["format"])
+    assert column.lower.year in (2014, 2015)
+    assert column.upper.year in (2018, 2019)
+
+
+@pytest.mark.parametrize(
     ("cells", "kind", "notation"),
     [
         ({ZONED: 1000}, "datetime", ZONED),

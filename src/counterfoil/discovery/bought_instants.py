@@ -112,13 +112,14 @@ def _without_zeros(text_format: str) -> str:
 
 
 _OF_OFFSETS = (
-    "bought: most cells state an offset from UTC, and come back in UTC, as 2020-01-31 14:35:00+00:00; for the clocks "
-    "of another place write its zone, and a lower and an upper bound that are a day farther out"
+    "bought: most cells state an offset from UTC, and come back in UTC, as 2020-01-31 14:35:00+00:00 where no `format` "
+    "is stated; for the clocks of another place write its zone, and a lower and an upper bound that are a day farther "
+    "out"
 )
 
 _OF_DAYS = (
-    "bought: most cells state an offset from UTC, and come back as days there, such as 2020-01-31; for the days of "
-    "another place write its zone, and a lower and an upper bound that are a day farther out"
+    "bought: most cells state an offset from UTC, and are read as days there; for the days of another place write its "
+    "zone, and a lower and an upper bound that are a day farther out"
 )
 
 

@@ -11,7 +11,9 @@ NOTATIONS = ("", ZONED, *MOMENT_FORMATS)
 """Of moments: ISO 8601 first, which has none stated."""
 
 _CLASSES = {"": (("datetime",), ("midnight",)), ZONED: ((ZONED,), (ZONED_DAYS,))}
+"""Of moments that no office's format describes: the classes at some time of day, and those at midnight."""
 _DAYS = {"": midnight.FORMAT, ZONED: ZONED_DAYS}
+"""The format of the days that are written as these moments at midnight."""
 
 EITHER_MOMENTS = tuple(name for name in MOMENTS if name.startswith(EITHER))
 """The classes of moments whose day may be a month."""

@@ -27,7 +27,7 @@ from counterfoil.schema.schema import Schema
 from counterfoil.schema.stated import Stated
 from counterfoil.schema.toml import KINDS, UNKNOWN, read_column, read_facts, require_path_or_text
 from counterfoil.schema.toml_text import toml_value
-from counterfoil.schema.zoned_moments import ZONED
+from counterfoil.schema.zoned_moments import ZONED, ZONED_DAYS
 
 _KINDS: Mapping[str, Kind] = {
     "categorical": "text",
@@ -355,7 +355,8 @@ def _for_days(written: str, kind: Kind | None) -> str:
 def _is_found(written: str, kind: Kind | None) -> bool:
     """Whether cells in that notation are told from texts (`raw_cell`), as dates or as moments."""
     code, _ = cell_of(text_of(_PROBE, written))
-    days, moments = (*DATE_FORMATS, *DAY_FORMATS.values()), ("datetime", "midnight", ZONED, *MOMENT_FORMATS)
+    days = (*DATE_FORMATS, *DAY_FORMATS.values(), ZONED, ZONED_DAYS)
+    moments = ("datetime", "midnight", ZONED, *MOMENT_FORMATS)
     found = days if kind == "date" else moments
     return CLASSES[code] in found
 
