@@ -317,13 +317,18 @@ def test_public_names_are_documented(name: str):
 def test_public_names_are_in_the_reference(name: str):
     package, _, own = name.rpartition(".")
     home = re.escape(f"{homes(package)[own]}.{own}")
-    assert re.search(rf"^::: {home}$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = [ROOT / "docs" / "api.md"]
+    if package != "counterfoil":  # which may have the most used of another package's names
+        pages.append(ROOT / "docs" / "api" / f"{package.removeprefix('counterfoil.')}.md")
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    assert re.search(rf"^::: {home}$", text, re.MULTILINE)
 
 
 def test_the_reference_names_what_exists():
-    for name in re.findall(r"^::: (.*)$", (ROOT / "docs" / "api.md").read_text(encoding="utf-8"), re.MULTILINE):
-        module, _, own = name.rpartition(".")
-        assert hasattr(import_module(module), own), name
+    for page in PAGES:
+        for name in re.findall(r"^::: (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+            module, _, own = name.rpartition(".")
+            assert hasattr(import_module(module), own), name
 
 
 def test_python_blocks_are_python():
