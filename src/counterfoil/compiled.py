@@ -84,6 +84,10 @@ def compiled(function: Callable) -> Any:
 
     Numba's cache is beside the module or in the user's cache folder. Where neither can be written, as in a container
     with a read-only installation, the loop is compiled anew by each process, which takes a second.
+
+    It is compiled once for all types of its arguments that it is called with. To the compiler a constant is a type of
+    its own, as are each layout of an array and whether it can be written: loops pass `np.int64(0)` where others call
+    them with numbers, and arrays come in one layout.
     """
     return Compiled(function)
 

@@ -549,7 +549,8 @@ def largest_changes(query: object, before: np.ndarray, after: np.ndarray) -> dic
 
 
 def assert_claims_hold(query, neighbors: Neighbors, pairs, answers: dict, *, attained: bool) -> None:
-    before, after = (np.stack([answers[pair[side]] for pair in pairs]) for side in (0, 1))
+    every, place = np.stack(list(answers.values())), {table: i for i, table in enumerate(answers)}
+    before, after = (every[[place[pair[side]] for pair in pairs]] for side in (0, 1))
     for norm, change in largest_changes(query, before, after).items():
         claim = neighbors.sensitivity(getattr(query, norm), neighbors.relation)
         assert change <= claim * (1 + 1e-9), f"{query.name}: {norm} is {change}, above {claim} under {neighbors}"
@@ -565,6 +566,7 @@ def examples() -> list:
     ]
 
 
+@cache
 def neighboring_pairs(relation: NeighboringRelation) -> list[tuple]:
     """All pairs of tables of up to three rows that differ in one record."""
     records, pairs = all_rows(TINY), []

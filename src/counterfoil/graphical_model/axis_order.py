@@ -130,7 +130,7 @@ def _costs(order, having, cells, sizes):  # type: ignore[no-untyped-def]  # prag
 @compiled
 def _cost(order, having, step, cells, sizes):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Of a step whose tensors lie in this order, from its last three groups of axes that the same tensors have."""
-    first, second, third, groups = 0, 0, 0, 0
+    first, second, third, groups = np.int64(0), np.int64(0), np.int64(0), 0
     run, matrix, own = 1.0, 1.0, 1.0
     for i in range(len(order) - 1, -1, -1):
         kind = having[step, order[i]]

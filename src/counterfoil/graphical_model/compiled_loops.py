@@ -177,7 +177,7 @@ def _add_runs(out, o, weights, first, stride, runs, r, count, n, fresh):  # type
             out[o + c] += (w0 * runs[r + c] + w1 * runs[r1 + c]) + (w2 * runs[r2 + c] + w3 * runs[r3 + c])
         first, r = fourth + stride, r3 + n
     for _ in range(count % 4):
-        _add_multiple(out, o, runs, r, n, weights[first], False)
+        _add_multiple(out, o, runs, r, n, weights[first], fresh)  # which is false: see above
         first += stride
         r += n
 

@@ -188,7 +188,7 @@ def _eliminated_cells(graph, sizes, by_fill, most):  # type: ignore[no-untyped-d
     order = np.zeros(n, dtype=np.int64)
     total = 0.0
     for step in range(n):
-        chosen = -1
+        chosen = np.int64(-1)
         for i in range(n):
             if left[i]:
                 if _has(stale, i):

@@ -130,7 +130,7 @@ def _search(
     order = np.empty(count, dtype=np.int64)
     tensors, tried = np.empty(len(nodes), dtype=np.int64), np.empty(nodes.shape, dtype=np.int64)
     costs = np.zeros(len(nodes))
-    _copy(nodes, tried, 0, first)
+    _copy(nodes, tried, np.int64(0), first)
     best, best_nodes, at = np.inf, first, 0
     for trial in range(_TRIALS):
         if best <= trial * _PER_TRIAL:
@@ -206,13 +206,13 @@ def _follow(
         alive[i] = True
     bucket = np.empty(len(nodes), dtype=np.int64)
     for turn in range(len(order)):
-        size = 0
+        size = np.int64(0)
         for i in range(n):
             if alive[i] and (nodes[i, _AXES] >> order[turn]) & 1:
                 bucket[size] = i
                 size += 1
                 alive[i] = False
-        n = _merge(nodes, n, bucket, size, 2, costs, sizes, known)
+        n = _merge(nodes, n, bucket, size, np.int64(2), costs, sizes, known)
         size = min(size, 2)
         inside, outside, shared = 0, keep, 0
         for i in range(n):
@@ -225,19 +225,19 @@ def _follow(
         for j in range(size):
             axes = nodes[bucket[j], _AXES]
             if axes & gone & ~shared:
-                _emit(nodes, n, bucket[j], -1, axes & ~(gone & ~shared), costs, sizes, known)
+                _emit(nodes, n, bucket[j], np.int64(-1), axes & ~(gone & ~shared), costs, sizes, known)
                 bucket[j] = n
                 n += 1
         if size == 2:
             _emit(nodes, n, bucket[0], bucket[1], inside & ~gone, costs, sizes, known)
             n += 1
         alive[n - 1] = True
-    size = 0
+    size = np.int64(0)
     for i in range(n):
         if alive[i]:
             bucket[size] = i
             size += 1
-    return _merge(nodes, n, bucket, size, 1, costs, sizes, known)
+    return _merge(nodes, n, bucket, size, np.int64(1), costs, sizes, known)
 
 
 @compiled

@@ -80,13 +80,18 @@ class TensorProduct:
         total += peaks_a
         total += peaks_b
         if lost[0].size:
-            total[lost] = _log_sums(a, b, *lost)
+            total[lost] = _log_sums(*map(_plain, (a, b, *lost)))
         return total.reshape(self.out_shape).transpose(self.out_order)
 
     def _matrices(self, a: Table, b: Table) -> tuple[Table, Table]:
         a = a.transpose(self.a_order).reshape(self.a_shape)
         b = b.transpose(self.b_order).reshape(self.b_shape)
         return a, b
+
+
+def _plain(array: NDArray) -> NDArray:
+    """A copy in the order of C, as one loop is compiled for all: for each layout it would be compiled anew."""
+    return np.array(array, order="C")
 
 
 def _finite_peaks(table: Table, axis: int) -> Table:

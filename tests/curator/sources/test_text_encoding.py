@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from counterfoil.schema.encoding import _CODECS, UTF_8, codec_of
 OTHERS = [name for name in _CODECS if name != UTF_8]
 
 
+@cache
 def letters(encoding: str) -> str:
     """All that its bytes from 128 on mean, alone or followed by another one, and some of ASCII."""
     codec = codec_of(encoding)
