@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from counterfoil.graphical_model.noisy_marginal import NoisyMarginal
 from counterfoil.marginals.one_way import counted_warnings
-from counterfoil.schema import Date, Integer, Real, Schema
+from counterfoil.schema import Date, Datetime, Integer, Real, Schema
 from counterfoil.schema.column import Column
 
 RNG_SEED = 3
@@ -35,6 +35,7 @@ def test_a_heap_of_one_value_within_the_range_is_named_with_its_cell() -> None:
     (sentence,) = said_of(Integer("days_back", 0, 1900), days_back(2500))
     assert "34% of the numbers of days_back lie from 18" in sentence
     assert "list it in `points`" in sentence
+    assert "Moments" not in sentence
 
 
 def test_a_heap_that_noise_may_be_or_that_has_a_code_of_its_own_is_not_named() -> None:
@@ -88,3 +89,17 @@ def test_a_date_with_heaps_at_both_bounds_is_named_once() -> None:
     found = counted_warnings(Schema((column,)), [NoisyMarginal(("born",), counts, 10.0)], None, float(counts.sum()))
     (sentence,) = [one for one in found if one.startswith("Many rows share one cell")]
     assert "Cells at a bound, as of born, also count" in sentence
+
+
+def test_a_heap_of_moments_is_kept_apart_by_edges_because_a_datetime_has_no_points() -> None:
+    """`points` in the table of a datetime is an unknown key."""
+    first, last = datetime(2024, 1, 1), datetime(2024, 12, 31, 23, 59, 59)
+    column = Datetime("sent", first, last, resolution="1d")
+    counts = np.full(column.size, 200.0)
+    counts[90] = 5000
+    found = counted_warnings(Schema((column,)), [NoisyMarginal(("sent",), counts, 10.0)], None, float(counts.sum()))
+    (sentence,) = [one for one in found if one.startswith("Many rows share one cell")]
+    assert "Moments, as of sent, have no `points`: `edges` at such a moment and a second later" in sentence
+    heap = datetime(2024, 3, 31)
+    apart = Datetime("sent", first, last, edges=(first, heap, heap + timedelta(seconds=1), last))
+    assert apart.spans.tolist()[1] == 1

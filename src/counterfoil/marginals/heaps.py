@@ -14,6 +14,7 @@ from counterfoil.marginals.crowded_cells import MOST_IN_ONE_CELL, lies_in
 from counterfoil.marginals.unreliable import NumberColumn, first_few
 from counterfoil.schema import Schema
 from counterfoil.schema.column import Column
+from counterfoil.schema.instant import Datetime
 
 _MANY = 0.05
 """Of a column's numbers: cells that hold a smaller share are not named."""
@@ -43,12 +44,17 @@ def heaps(schema: Schema, columns: Sequence[NumberColumn]) -> list[str]:
         return []
     found = [said for _, _, said in heaped]
     ends = [*dict.fromkeys(column.name for column, cell, _ in heaped if cell in (0, column.n_bins - 1))]
+    moments = [*dict.fromkeys(column.name for column, _, _ in heaped if isinstance(column, Datetime))]
+    apart = (
+        f" Moments, as of {first_few(moments)}, have no `points`: `edges` at such a moment and a second later, beside "
+        "those of all other cells, give it one of its own."
+    )
     at = f" Cells at a bound, as of {first_few(ends)}, also count what lies beyond it: wider bounds keep that apart."
     return [
         f"Many rows share one cell of a column, far more densely than beside it: {first_few(found)}. Nothing was "
         "measured of where they lie within it, over which they are spread. Where they hold one value that the public "
         "knows, such as a limit or a code, list it in `points`, or in `missing_values` if it stands for none."
-        f"{at if ends else ''}"
+        f"{apart if moments else ''}{at if ends else ''}"
     ]
 
 
