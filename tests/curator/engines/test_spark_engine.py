@@ -943,6 +943,26 @@ def test_bad_addresses_are_refused_in_a_sentence(spark: Spark, tmp_path: Path) -
         assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        (pa.int32(), pa.int64()),
+        (pa.decimal128(8, 2), pa.decimal128(10, 4)),
+        (pa.timestamp("us"), pa.timestamp("us", "UTC")),
+    ],
+    ids=str,
+)
+def test_files_with_unlike_types_in_a_column_are_named_as_such(
+    spark: Spark, tmp_path: Path, kinds: tuple[pa.DataType, pa.DataType]
+) -> None:
+    """Neither the path nor the rights to it are wrong."""
+    for number, kind in enumerate(kinds):
+        parquet.write_table(pa.table({"v": pa.array([None], kind)}), tmp_path / f"{number}.parquet")
+    with pytest.raises(SourceError, match=r"as Parquet\. Its files have different types in one column") as caught:
+        open_source(f"spark+parquet://{tmp_path}")
+    assert "who may read it" not in str(caught.value)
+
+
 @pytest.mark.parametrize("kind", [pa.timestamp("ns"), pa.time64("us"), pa.float16(), pa.decimal256(50, 2)])
 def test_a_type_that_spark_does_not_know_is_no_matter_of_the_path(
     spark: Spark, tmp_path: Path, kind: pa.DataType

@@ -24,6 +24,7 @@ from counterfoil.curator.sources.csv_text import (
     line_of_record,
     read_header,
 )
+from counterfoil.curator.sources.parquet_of_spark import INSTANT, instants_of_spark
 from counterfoil.curator.sources.source import BATCH_ROWS, TableBatch, unique_names, unreadable
 from counterfoil.curator.sources.text_encoding import NO_UTF_8, readable
 from counterfoil.interrupts import left_to_other_threads
@@ -292,6 +293,11 @@ def open_parquet(path: Path) -> FileSource:
         raise SourceError(f"{path.name} is not a Parquet file, or it was cut short.") from None
     names = unique_names(stored.names, path.name)
     types = dict(zip(names, stored.types, strict=True))
+    if instants := instants_of_spark(stored):
+        types |= dict.fromkeys(instants, INSTANT)
+        columns = map(identifier, (own for own, name in zip(internal, names, strict=True) if name in instants))
+        changed = ", ".join(f"{column}::TIMESTAMPTZ AS {column}" for column in columns)
+        relation = f"(SELECT * REPLACE ({changed}) FROM {relation})"
     return FileSource(path, path.name, str(path), names, types, internal, relation)
 
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,14 @@ _TYPE_REMEDY = (
     "A column has a type that Spark does not know, such as a time of day, moments in nanoseconds (as pandas writes "
     "them), reals of 16 bits, or decimals of more than 38 digits. Store times of day as texts, moments in microseconds "
     "and numbers in a wider or a narrower type, or give one .parquet file by its path, without Spark."
+)
+
+_UNLIKE_FILES = "CANNOT_MERGE_SCHEMAS"
+
+_UNLIKE_REMEDY = (
+    "Its files have different types in one column, such as whole numbers of 32 and of 64 bits, decimals with another "
+    "number of digits, or moments with and without a zone, which Spark does not join. Write all files with the same "
+    "types, or give counterfoil.synthesize a DataFrame that reads them as you state: spark.read.schema(...)."
 )
 
 
@@ -145,14 +153,23 @@ def open_spark_parquet(address: str) -> SparkSource:
     except SourceError:
         raise
     except Exception as error:  # Spark's message may quote what the files hold, and the name of its condition can't
-        remedy = _TYPE_REMEDY if _is_of_types(error) else "Check the path, and who may read it."
-        raise SourceError(f"Spark can't read {path} as Parquet. {remedy}") from None
+        raise SourceError(f"Spark can't read {path} as Parquet. {_remedy(_condition(error))}") from None
 
 
-def _is_of_types(error: Exception) -> bool:
-    """Whether it is a type in the files that Spark refuses, and neither a path nor a damaged file."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    return str(condition or "").startswith(_TYPE_CONDITIONS)
+def _remedy(condition: str) -> str:
+    """What to do: types in the files that Spark refuses are neither a wrong path nor a damaged file."""
+    if condition == _UNLIKE_FILES:
+        return _UNLIKE_REMEDY
+    return _TYPE_REMEDY if condition.startswith(_TYPE_CONDITIONS) else "Check the path, and who may read it."
+
+
+def _condition(error: Exception) -> str:
+    """The name that Spark gives to its refusal, also where PySpark passes on what Java raised; empty where none."""
+    for raised in (error, getattr(error, "java_exception", None)):
+        with suppress(Exception):  # of another library, which has no such name
+            if name := getattr(raised, "getCondition", lambda: None)():
+                return str(name)
+    return ""
 
 
 def is_open_on_disk(session: Any) -> bool:
