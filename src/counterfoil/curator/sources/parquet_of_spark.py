@@ -17,7 +17,7 @@ INSTANT = pa.timestamp("us", "UTC")
 
 
 def instants_of_spark(stored: pa.Schema) -> frozenset[str]:
-    """The columns of a file's schema that hold instants in UTC, as Spark says who wrote them, and their types do not."""
+    """The columns of a file's schema that hold instants, as Spark, who wrote it, says, and their types do not."""
     said = _types_of(stored.metadata or {})
     return frozenset(
         column.name
@@ -27,7 +27,7 @@ def instants_of_spark(stored: pa.Schema) -> frozenset[str]:
 
 
 def _types_of(metadata: Mapping[bytes, bytes]) -> dict[str, object]:
-    """By column, the type by Spark's name, `timestamp` or `timestamp_ntz`; nothing where Spark did not write the file."""
+    """By column, the type by Spark's name, such as `timestamp_ntz`; nothing where Spark did not write the file."""
     try:
         fields = json.loads(metadata[_WRITTEN])["fields"]
         return {field["name"]: field["type"] for field in fields}
