@@ -396,3 +396,14 @@ def test_the_formats_without_some_zeros() -> None:
     assert shortened("%-d %H:%M") == ("%-d %-H:%M",)
     assert shortened("%Y %%d") == ()
     assert directives("%-d.%m %%-H") == {"d", "m", "%"}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [Date("at", date(1700, 1, 1), date(2030, 1, 1)), Datetime("at", datetime(1700, 1, 1), datetime(2030, 1, 1), "1y")],
+)
+def test_milliseconds_since_1970_are_no_moments(column: Date | Datetime) -> None:
+    """Python reads 1730010120000 as midnight of 1730-01-01: the 2 is its sign between the day and the hour."""
+    for stored in (pa.array([1730010120000, 1729987200000]), pa.array(["1730010120000", "17300101200"])):
+        assert np.isnan(column.parsed(stored)).all()
+    assert not np.isnan(column.parsed(pa.array([20240131]))).any()

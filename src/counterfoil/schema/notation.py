@@ -25,6 +25,7 @@ DAY_OF_TIMES = datetime(1900, 1, 1)
 _SHORTENED = "dmHI"
 """The directives that also are without leading zeros."""
 _PYTHONS = {":z": "%z", "3f": "%f"} | {f"-{one}": f"%{one}" for one in _SHORTENED}
+_COUNTED = re.compile(r"\d{9,}", re.ASCII)
 _DIGIT, _SIGN = re.compile(r"\d", re.ASCII), re.compile(r"[+-](?=9)")
 _ISO = re.compile(
     r"\d{4}(?P<dash>-?)\d\d(?P=dash)\d\d"
@@ -78,6 +79,8 @@ def moment_of(text: str, text_format: str = "", *, zoned: bool = False) -> datet
         ValueError: where the text is none.
     """
     if not text_format:
+        if _COUNTED.fullmatch(text):  # Python takes a digit for the sign between a day and an hour
+            raise ValueError("a count, such as milliseconds since 1970")
         return datetime.fromisoformat(text)
     if _lacks_the_year(text_format):  # Python warns of such formats, and may come to refuse them
         text, text_format = f"{DAY_OF_TIMES.year} {text}", f"%Y {text_format}"
