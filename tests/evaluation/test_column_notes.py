@@ -390,6 +390,8 @@ ISO_MOMENTS = [f"2020-05-05T10:{minute:02d}:00+02:00" for minute in range(3)]
             2,
             'write `format = "%-d.%-m.%Y %-H:%M"`.',
         ),
+        ("", "%d%b%Y:%H:%M", ["05MAY2020:10:00", "06MAY2020:10:00"], 2, "which no `format` changes."),  # of SAS
+        ("", "%d%b%Y:%H:%M", ["05May2020:10:00"], 0, ""),
         ("", "", [dt.datetime(2020, 5, 5, 10)], 0, ""),
     ],
 )

@@ -51,6 +51,8 @@ class NotationCounts:
         self.column = column
         self._otherwise = TextTally()
         self._formats: Counter[str] = Counter()
+        self._capitals = 0
+        """Cells that come back with other letters as capitals, which no format can keep."""
         self._padded = 0
         """Cells that come back as they are, with leading zeros that another format leaves out."""
         self._finer = TextTally()
@@ -70,6 +72,7 @@ class NotationCounts:
                 continue
             if shape_of(written) != shape_of(text):
                 self._otherwise.add(text, count)
+                self._capitals += count * (written.casefold() == text.casefold())
                 self._formats.update(dict.fromkeys(self._formats_of(text), count))
                 continue
             self._padded += count * self._has_zeros(text)
@@ -127,6 +130,8 @@ class NotationCounts:
             if text_format and self._written_as(text_format) is not None:
                 some = "" if fitting == count else f", as {fitting:,} of them are, and the others alike"
                 return f'{how}: write `format = "{text_format}"`{some}'
+        if self._capitals == count:
+            return f"{how}: names, and AM and PM, are written as in 31Jan2024 02:30 PM, which no `format` changes"
         return f"{how}: state theirs in `format`, or write all alike"
 
     def _written_as(self, text_format: str) -> Instant | None:
