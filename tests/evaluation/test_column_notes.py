@@ -407,6 +407,29 @@ def test_moments_in_another_notation_than_they_come_back_in(zone, text_format, c
         assert sum(seen for _, seen in note.values) == count
 
 
+@pytest.mark.parametrize(
+    ("zone", "text_format", "cells", "count"),
+    [
+        ("Europe/Zurich", "", [dt.datetime(2024, 3, 31, 2, 30), dt.datetime(2024, 3, 31, 3, 30)], 1),
+        ("Europe/Zurich", "", ["2024-03-31 02:00:00", "2024-03-31 02:59:59", "2024-10-27 02:30:00"], 2),
+        ("Europe/Zurich", "%d.%m.%Y %H:%M", ["31.03.2024 02:30", "31.03.2024 01:59", "31.03.2024 03:00"], 1),
+        ("Europe/Zurich", "%d.%m.%Y %H:%M", [dt.datetime(2024, 3, 31, 2, 30)], 1),
+        ("Europe/Zurich", "%Y-%m-%dT%H:%M:%S%:z", ["2024-03-31T02:30:00+00:00"], 0),
+        ("Europe/Zurich", "%Y-%m-%dT%H:%M:%SZ", ["2024-03-31T02:30:00Z"], 0),
+        ("UTC", "", [dt.datetime(2024, 3, 31, 2, 30)], 0),
+        ("", "", [dt.datetime(2024, 3, 31, 2, 30)], 0),
+    ],
+)
+def test_times_that_a_clock_skips_come_back_later(zone, text_format, cells, count):
+    ends = dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31)
+    column = Datetime("at", *ends, resolution="1d", format=text_format, zone=zone)
+    found = [note for note in checked(column, cells, values=True).notes if note.kind == "rewritten"]
+    assert [note.count for note in found] == [count] * (count > 0)
+    for note in found:
+        assert f"{count} of its cells are times that no clock of {zone} shows" in note.text
+        assert sum(seen for _, seen in note.values) == count
+
+
 def test_moments_with_the_offset_of_another_zone_are_named():
     ends = dt.datetime(2024, 1, 1), dt.datetime(2024, 12, 31)
     column = Datetime("at", *ends, resolution="1d", format="%Y-%m-%dT%H:%M:%S%:z", zone="Europe/Zurich")

@@ -9,13 +9,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import time
+from datetime import UTC, time
 from functools import cached_property
+from zoneinfo import ZoneInfo
 
 from counterfoil.evaluation.text_tally import TextTally
 from counterfoil.schema.errors import SchemaError
 from counterfoil.schema.instant import Date, Instant
 from counterfoil.schema.notation import format_of, moment_of, shape_of, shortened
+from counterfoil.schema.zone import find_zone
 
 _TIME = re.compile(r"\d[T ](?=[\d:.,]*[1-9])\d\d:\d\d|\dT(?=[\d.,]*[1-9])\d{4}", re.ASCII)
 _OFFSET = re.compile(r"(?:[+-]\d\d:?\d\d|Z)$", re.ASCII)
@@ -28,7 +30,7 @@ class NotationNote:
     """What the texts of a column show.
 
     Args:
-        kind: "notation", "offset" or "left_out".
+        kind: "notation", "offset", "rewritten" or "left_out".
         text: a sentence, without its full stop.
         count: of cells.
         values: the most frequent of their texts, with their counts.
@@ -57,6 +59,8 @@ class NotationCounts:
         """Cells that come back as they are, with leading zeros that another format leaves out."""
         self._finer = TextTally()
         self._offsets = TextTally()
+        self._skipped = TextTally()
+        self._zone = find_zone(column.zone) if column.is_zoned else None
 
     def add(self, found: Counter[str], *, texts: bool) -> None:
         """Sees canonical texts with their counts.
@@ -68,11 +72,13 @@ class NotationCounts:
         for text, count in found.items():
             if self._leaves_out(text):
                 self._finer.add(text, count)
+            if self._zone is not None and self._is_skipped(text, self._zone):
+                self._skipped.add(text, count)
             if not (texts and (written := self.column.rewritten(text))):
                 continue
             if shape_of(written) != shape_of(text):
                 self._otherwise.add(text, count)
-                self._capitals += count * (written.casefold() == text.casefold())
+                self._capitals += count * (shape_of(written).casefold() == shape_of(text).casefold())
                 self._formats.update(dict.fromkeys(self._formats_of(text), count))
                 continue
             self._padded += count * self._has_zeros(text)
@@ -91,6 +97,17 @@ class NotationCounts:
     def _has_zeros(self, text: str) -> bool:
         """Whether a text that comes back as it is has leading zeros which another format leaves out."""
         return bool(_ZERO.search(text) and self._shortened) and self._shortened[0].rewritten(text) != text
+
+    def _is_skipped(self, text: str, zone: ZoneInfo) -> bool:
+        """Whether a text without an offset is a time that no clock of the zone shows, as it is put forward then."""
+        for notation in dict.fromkeys((self.column.format, "")):  # a storage that has a type for moments has no other
+            try:
+                moment = moment_of(text, notation, zoned=True)
+                there = moment.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
+            except (ValueError, OverflowError):
+                continue
+            return moment.tzinfo is None and there.replace(tzinfo=None) != moment
+        return False
 
     def _leaves_out(self, text: str) -> bool:
         """Whether a text states more than the unit of the column: 12:00:00 AM is the beginning of a day."""
@@ -112,6 +129,13 @@ class NotationCounts:
             said = f"{count:,} of its cells state another offset from UTC than {zone} has: the same moments come back "
             said += "with the offset of the zone"
             yield NotationNote("offset", said, count, self._offsets.top)
+        if self._skipped.count:
+            count, zone = self._skipped.count, self.column.zone
+            said = (
+                f"{count:,} of its cells are times that no clock of {zone} shows, because it is put forward then, and "
+            )
+            said += "come back later: if they are those of another zone, such as UTC, state that as `zone`"
+            yield NotationNote("rewritten", said, count, self._skipped.top)
         if self._finer.count:
             what = (
                 'a time of day, which is left out: declare kind = "datetime" to keep it'
