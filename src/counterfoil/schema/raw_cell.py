@@ -45,7 +45,7 @@ from counterfoil.schema.midnight import are_midnights
 from counterfoil.schema.office_moments import OFFICE_CLASSES, office_moment
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine
-from counterfoil.schema.stored_decimals import floats_of_decimals
+from counterfoil.schema.stored_numbers import floats_of_decimals
 from counterfoil.schema.unit import KNOWN, bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 from counterfoil.schema.zero_padding import WIDTHS, padded_class, width_of

@@ -35,9 +35,9 @@ from counterfoil.schema import compact_dates
 from counterfoil.schema.decimal_char import plain_number
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.notation import DAY_OF_TIMES, dated, directives, moment_of
-from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
+from counterfoil.schema.plain_arrays import filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine, spell
-from counterfoil.schema.stored_decimals import floats_of_decimals
+from counterfoil.schema.stored_numbers import floats_of_decimals, floats_of_narrow
 from counterfoil.schema.unit import bare
 from counterfoil.schema.zone import EPOCH, SECONDS_PER_DAY, instant_seconds, wall_seconds
 
@@ -156,8 +156,10 @@ def _numbers(array: pa.Array, words: Mapping[str, float], decimal_char: str, uni
         raise pa.ArrowNotImplementedError(f"No texts for the type {kind}.")
     if pa.types.is_boolean(kind):
         array, kind = array.cast(pa.uint8()), pa.uint8()
-    if pa.types.is_float16(kind):  # older Arrow can't widen them
-        array, kind = array_of(array.to_numpy(zero_copy_only=False).astype(np.float32)), pa.float32()
+    if pa.types.is_float16(kind):
+        return floats_of_narrow(array.to_numpy(zero_copy_only=False))
+    if pa.types.is_float32(kind):
+        return floats_of_narrow(numpy_of(array))
     if pa.types.is_decimal(kind):
         return floats_of_decimals(array)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):

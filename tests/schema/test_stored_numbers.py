@@ -1,4 +1,4 @@
-"""A stored decimal is the float that its text is, so that every storage has the same numbers."""
+"""A stored decimal or narrow real is the float that its text is, so that every storage has the same numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import counterfoil
 from counterfoil.schema.raw_cell import cells_of
-from counterfoil.schema.stored_decimals import floats_of_decimals
+from counterfoil.schema.spelling import spell
+from counterfoil.schema.stored_numbers import floats_of_decimals
 from counterfoil.schema.values import numbers_of
 
 TYPES = (
@@ -49,6 +50,25 @@ def test_a_decimal_is_the_float_that_its_text_is(array: pa.Array) -> None:
     np.testing.assert_array_equal(cells_of(array)[1], expected)
 
 
+@pytest.mark.parametrize("width", [16, 32])
+@given(data=st.data())
+def test_a_narrow_real_is_the_float_that_its_text_is(width: int, data: st.DataObject) -> None:
+    quarters = st.integers(-(2**24), 2**24).map(lambda units: units / 4)
+    tenths = st.integers(-(10**6), 10**6).map(lambda units: units / 10)
+    drawn = data.draw(st.lists(st.floats(width=width) | quarters | tenths, max_size=9))
+    with np.errstate(over="ignore"):
+        reals = np.array(drawn, dtype=f"float{width}")
+    array = pa.array(reals, from_pandas=False)
+    expected = np.array([np.nan if text is None else float(text) for text in spell(array).to_pylist()])
+    np.testing.assert_array_equal(numbers_of(array), expected)
+    np.testing.assert_array_equal(numbers_of(array).astype(reals.dtype), reals)
+
+
+def test_whole_numbers_of_32_bits_are_as_they_are() -> None:
+    array = pa.array([123456792.0, 16777216.0, None, -0.0], pa.float32())
+    np.testing.assert_array_equal(numbers_of(array), [123456792.0, 16777216.0, np.nan, 0.0])
+
+
 SCHEMA = """
 [columns.dose]
 kind = "real"
@@ -62,8 +82,8 @@ require = "dose == 0.3 or dose == 1.2 or dose == 90.6"
 """
 
 
-@pytest.mark.parametrize("kind", [pa.decimal128(5, 1), pa.decimal128(38, 25), pa.float64()], ids=str)
-def test_bounds_points_and_rules_hold_of_decimals_as_of_floats(tmp_path: Path, kind: pa.DataType) -> None:
+@pytest.mark.parametrize("kind", [pa.decimal128(5, 1), pa.decimal128(38, 25), pa.float32(), pa.float64()], ids=str)
+def test_bounds_points_and_rules_hold_in_every_type_of_numbers(tmp_path: Path, kind: pa.DataType) -> None:
     written = [Decimal("0.3"), Decimal("1.2"), Decimal("90.6")] * 10
     cells = written if pa.types.is_decimal(kind) else [float(one) for one in written]
     pq.write_table(pa.table({"dose": pa.array(cells, kind)}), tmp_path / "doses.parquet")
