@@ -45,7 +45,7 @@ from counterfoil.schema.midnight import are_midnights
 from counterfoil.schema.office_moments import OFFICE_CLASSES, office_moment
 from counterfoil.schema.plain_arrays import array_of, filled, numpy_of
 from counterfoil.schema.spelling import is_duration, is_too_fine
-from counterfoil.schema.stored_numbers import floats_of_decimals
+from counterfoil.schema.stored_numbers import floats_of_decimals, floats_of_narrow
 from counterfoil.schema.unit import KNOWN, bare, unit_of
 from counterfoil.schema.values import NUMBER, Values, distinct_texts, of_each_type
 from counterfoil.schema.zero_padding import WIDTHS, padded_class, width_of
@@ -271,12 +271,13 @@ def _read(array: pa.Array, decimal_char: str, unit: str, units: bool) -> np.ndar
         raise pa.ArrowNotImplementedError(f"No texts for the type {kind}.")
     if pa.types.is_boolean(kind):
         return _typed("boolean", array.cast(pa.uint8()).cast(pa.float64()))
-    if pa.types.is_float16(kind):  # older Arrow can't widen them
-        return _numbers(array_of(array.to_numpy(zero_copy_only=False).astype(np.float64)), "f2")
+    if pa.types.is_float16(kind) or pa.types.is_float32(kind):
+        narrow = array.to_numpy(zero_copy_only=False)
+        return _numbers(array_of(floats_of_narrow(narrow)), "f2" if pa.types.is_float16(kind) else "f4")
     if pa.types.is_decimal(kind):
         return _numbers(array_of(floats_of_decimals(array)))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return _numbers(array.cast(pa.float64(), safe=False), "f4" if pa.types.is_float32(kind) else "f8")
+        return _numbers(array.cast(pa.float64(), safe=False))
     if pa.types.is_date(kind):
         return _typed("%Y-%m-%d", array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
     if pa.types.is_timestamp(kind):
@@ -304,7 +305,7 @@ def number_codes(numbers: np.ndarray, float_type: str = "f8") -> np.ndarray:
     near = np.abs(numbers) < _MOST_SPACED[float_type]
     for name, places in (("hundredths", 100.0), ("tenths", 10.0)):
         # The float nearest to a whole number of hundredths, as reading its digits gives it.
-        rounded = (np.rint(numbers[near] * places) / places).astype(float_type).astype(np.float64)
+        rounded = np.rint(numbers[near] * places) / places
         codes[np.flatnonzero(near)[rounded == numbers[near]]] = CODES[name]
     codes[numbers == np.floor(numbers)] = CODES["integer"]
     return codes
