@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.curator.errors import SourceError
+from counterfoil.curator.sources.array_state import ArrayState
 from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, unique_names
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
@@ -38,6 +39,7 @@ class FrameSource:
         n_rows: how many rows there are.
         part: given a column's position, what reads it: from a row on, so many values, or fewer at the end.
         objects: the columns whose cells are Python objects, of which no type is known.
+        state: of an array that its owner may write to between two passes, which must not change.
     """
 
     name = "memory"
@@ -50,10 +52,12 @@ class FrameSource:
         n_rows: int,
         part: Callable[[int], Part],
         objects: frozenset[str] = frozenset(),
+        state: ArrayState | None = None,
     ):
         self.column_names, self.objects = column_names, objects
         self._n_rows = n_rows
         self._part = cache(part)  # a conversion may copy
+        self._state = state
 
     @staticmethod
     def of(table: Any, column_names: Sequence[str] | None = None) -> FrameSource:
@@ -74,6 +78,9 @@ class FrameSource:
         except nw.exceptions.DuplicateError:
             unique_names([*_names_of(table)], _HERE)
             raise SourceError(f"{_HERE}: two columns have the same name. Rename one of them.") from None
+        if frame.implementation.is_pandas():
+            # From pandas 3 on, this is the frame as it is now, whatever is written into it between two passes.
+            frame = nw.from_native(frame.to_native().copy(deep=False), eager_only=True)
         levels = _named_levels(frame)
         names = unique_names([*(name for name, _ in levels), *frame.columns], _HERE)
 
@@ -91,9 +98,14 @@ class FrameSource:
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[MixedBatch]:
         parts = {name: self._part(self.column_names.index(name)) for name in columns or self.column_names[:1]}
+        if self._state is not None:
+            self._state.remember()
         for start in range(skip_rows, self._n_rows, batch_rows):
             rows = min(batch_rows, self._n_rows - start)
             yield MixedBatch(rows, {name: part(start, rows) for name, part in parts.items()})
+        # Each pass ends so, before anything that follows from it is an answer.
+        if self._state is not None:
+            self._state.require_unchanged()
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
@@ -213,7 +225,8 @@ def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSo
     names = [f"x{i}" for i in range(points.shape[1])] if column_names is None else list(column_names)
     if len(names) != points.shape[1]:
         raise SourceError(f"The array has {points.shape[1]} columns, but {len(names)} names were given.")
-    return FrameSource(unique_names(names, _HERE), len(points), lambda i: _part_of_numpy(points[:, i]))
+    named = unique_names(names, _HERE)
+    return FrameSource(named, len(points), lambda i: _part_of_numpy(points[:, i]), state=ArrayState(points))
 
 
 def _part_of_numpy(numbers: np.ndarray) -> Part:

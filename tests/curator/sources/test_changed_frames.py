@@ -1,0 +1,75 @@
+"""Arrays and frames that their owner writes to between two passes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from counterfoil import Budget, Curator
+from counterfoil.accounting.neighbors import NeighboringRelation
+from counterfoil.curator.errors import SourceError
+from counterfoil.curator.queries.fidelity_transport import ColumnWasserstein
+from counterfoil.curator.queries.function_averages import FunctionAverages
+from counterfoil.curator.sources.frame_source import FrameSource
+from counterfoil.features.moments import Moments
+from counterfoil.geometry.euclidean import point_schema
+from counterfoil.geometry.grid import SnapGrid
+from counterfoil.schema.values import texts_of
+
+SCHEMA = point_schema((0.0, 0.0), (1.0, 1.0))
+
+
+def second_answer(points, between):
+    """The exact second moments, after a question about one column and what its owner does to the array meanwhile."""
+    with Curator(points, SCHEMA, budget=Budget(1, 1e-6), seed=1) as curator:
+        grid = SnapGrid.of(SCHEMA["x0"])
+        ColumnWasserstein(grid, np.zeros(grid.points - 1, np.int64)).exact(curator._records)
+        between(points)
+        return MOMENTS.exact(curator._records)
+
+
+MOMENTS = FunctionAverages(Moments(SCHEMA, 2, True))
+
+
+def reverse(points):
+    points[:] = points[::-1].copy()
+
+
+def test_no_record_is_put_together_of_two():
+    # Of 1,000 rows each 0 would meet a 1, and of 999 each its like: one row less would turn the sign of all products.
+    table = np.repeat([[0.0, 1.0] * 500], 2, axis=0).T.copy()
+    limit = MOMENTS.l2_sensitivity(NeighboringRelation.ADD_OR_REMOVE_ONE)
+    apart = second_answer(table.copy(), len) - second_answer(table[1:].copy(), len)
+    assert np.sqrt((apart.astype(float) ** 2).sum()) <= limit
+    with pytest.raises(SourceError, match="has changed since it was first read"):
+        second_answer(table, reverse)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(6.0).reshape(3, 2), np.array([["a", "b"], ["c", "d"]]), np.zeros((0, 2)), np.ones((4, 4))[:, ::2]],
+)
+def test_an_array_that_is_left_alone_is_read_again(array):
+    source = FrameSource.of(array)
+    first, again = (sum(batch.num_rows for batch in source.batches(["x0"])) for _ in range(2))
+    assert first == again == len(array)
+
+
+def test_a_pass_during_which_the_array_changes_is_refused():
+    array = np.zeros((4, 1))
+    batches = FrameSource.of(array).batches(["x0"], 2)
+    next(batches)
+    array[3] = 1
+    with pytest.raises(SourceError, match="two tables must not be mixed"):
+        list(batches)
+
+
+@pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="older frames share what is written to them")
+def test_a_frame_is_read_as_it_was_when_it_was_given():
+    frame = pd.DataFrame({"g": ["a"] * 4, "x": [0.0, 1.0, 2.0, 3.0]})
+    source = FrameSource.of(frame)
+    list(source.batches(["x"]))
+    frame.loc[:, "x"] = frame["x"].to_numpy()[::-1].copy()
+    frame.loc[:, "g"] = "b"
+    (batch,) = source.batches(["x", "g"])
+    assert batch.column("x").to_pylist() == [0.0, 1.0, 2.0, 3.0]
+    assert texts_of(batch.column("g"))[0] == ["a"]
