@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from counterfoil import Budget, Curator
@@ -61,6 +63,30 @@ def test_a_pass_during_which_the_array_changes_is_refused():
     array[3] = 1
     with pytest.raises(SourceError, match="two tables must not be mixed"):
         list(batches)
+
+
+def shared_with_pandas(columns):
+    return pd.DataFrame(columns, copy=False)
+
+
+def read_again(source):
+    """The cells of the first column, or why they are refused."""
+    try:
+        (batch,) = source.batches(["x"])
+    except SourceError as error:
+        return str(error)
+    return batch.column("x").cast(pa.int64()).to_pylist()
+
+
+@pytest.mark.parametrize("made", [pl.DataFrame, pa.table, shared_with_pandas])
+@pytest.mark.parametrize("kind", ["float64", "datetime64[ms]"])
+def test_an_array_under_a_frame_is_watched(made, kind):
+    columns = {name: np.arange(6).astype(kind) for name in ("x", "y")}
+    source = FrameSource.of(made(columns))
+    assert [sum(batch.num_rows for batch in source.batches(names)) for names in (["x"], ["y"], ["x", "y"])] == [6, 6, 6]
+    columns["x"][:] = columns["x"][::-1].copy()
+    found = read_again(source)  # where the frame has its own copy, that is read
+    assert found == [0, 1, 2, 3, 4, 5] or "has changed since it was first read" in found
 
 
 @pytest.mark.skipif(int(pd.__version__.split(".")[0]) < 3, reason="older frames share what is written to them")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from counterfoil.curator.errors import SourceError
-from counterfoil.curator.sources.array_state import ArrayState
+from counterfoil.curator.sources.memory_state import MemoryState, memory_of_array, memory_of_column
 from counterfoil.curator.sources.source import BATCH_ROWS, MixedBatch, unique_names
 from counterfoil.schema.mixed_cells import MixedCells
 from counterfoil.schema.values import Values
@@ -39,7 +39,7 @@ class FrameSource:
         n_rows: how many rows there are.
         part: given a column's position, what reads it: from a row on, so many values, or fewer at the end.
         objects: the columns whose cells are Python objects, of which no type is known.
-        state: of an array that its owner may write to between two passes, which must not change.
+        state: of the memory of all columns, where they lie in one array.
     """
 
     name = "memory"
@@ -52,12 +52,13 @@ class FrameSource:
         n_rows: int,
         part: Callable[[int], Part],
         objects: frozenset[str] = frozenset(),
-        state: ArrayState | None = None,
+        state: MemoryState | None = None,
     ):
         self.column_names, self.objects = column_names, objects
         self._n_rows = n_rows
         self._part = cache(part)  # a conversion may copy
         self._state = state
+        self._states: dict[str, MemoryState] = {}
 
     @staticmethod
     def of(table: Any, column_names: Sequence[str] | None = None) -> FrameSource:
@@ -98,14 +99,15 @@ class FrameSource:
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[MixedBatch]:
         parts = {name: self._part(self.column_names.index(name)) for name in columns or self.column_names[:1]}
-        if self._state is not None:
-            self._state.remember()
+        for name, part in parts.items():
+            memory = partial(memory_of_column, part, self._n_rows)
+            self._states.setdefault(name, self._state or MemoryState(memory)).remember()
         for start in range(skip_rows, self._n_rows, batch_rows):
             rows = min(batch_rows, self._n_rows - start)
             yield MixedBatch(rows, {name: part(start, rows) for name, part in parts.items()})
         # Each pass ends so, before anything that follows from it is an answer.
-        if self._state is not None:
-            self._state.require_unchanged()
+        for state in dict.fromkeys([*self._states.values()]):
+            state.require_unchanged()
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"
@@ -226,7 +228,8 @@ def _of_numpy(points: np.ndarray, column_names: Sequence[str] | None) -> FrameSo
     if len(names) != points.shape[1]:
         raise SourceError(f"The array has {points.shape[1]} columns, but {len(names)} names were given.")
     named = unique_names(names, _HERE)
-    return FrameSource(named, len(points), lambda i: _part_of_numpy(points[:, i]), state=ArrayState(points))
+    state = MemoryState(partial(memory_of_array, points))
+    return FrameSource(named, len(points), lambda i: _part_of_numpy(points[:, i]), state=state)
 
 
 def _part_of_numpy(numbers: np.ndarray) -> Part:
