@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -188,7 +189,7 @@ def _eliminated_cells(graph, sizes, by_fill, most):  # type: ignore[no-untyped-d
     order = np.zeros(n, dtype=np.int64)
     total = 0.0
     for step in range(n):
-        chosen = np.int64(-1)
+        chosen: Any = np.int64(-1)
         for i in range(n):
             if left[i]:
                 if _has(stale, i):

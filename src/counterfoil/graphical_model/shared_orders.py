@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +207,7 @@ def _follow(
         alive[i] = True
     bucket = np.empty(len(nodes), dtype=np.int64)
     for turn in range(len(order)):
-        size = np.int64(0)
+        size: Any = np.int64(0)
         for i in range(n):
             if alive[i] and (nodes[i, _AXES] >> order[turn]) & 1:
                 bucket[size] = i
