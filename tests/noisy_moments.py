@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import count
+from itertools import count, islice
 
 import numpy as np
 import pyarrow as pa
@@ -140,3 +140,16 @@ def least_binomial(trials: int, chance: float, false_alarm: float = 1e-7) -> flo
     from scipy.stats import binom
 
     return float(binom.ppf(false_alarm, trials, chance)) / trials
+
+
+def require_noise_told(inside: Iterator[np.ndarray], trials: int) -> None:
+    """Shares within 5.5 standard errors of 95%: false-alarm probability below 1e-7 each.
+
+    A third of the trials decides where all its shares are within 4 of these standard errors. A share that is 7.5 of
+    them off is found out with probability 98% by all, and so it is by the third.
+    """
+    error = math.sqrt(0.95 * 0.05 / trials)
+    third = sum(islice(inside, trials // 3))
+    if np.abs(third / (trials // 3) - 0.95).max() >= 4 * error:
+        rest = sum(islice(inside, trials - trials // 3))
+        assert np.abs((third + rest) / trials - 0.95).max() < 5.5 * error

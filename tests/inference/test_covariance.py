@@ -21,6 +21,7 @@ from noisy_moments import (
     noiseless,
     noisy_evidence,
     noisy_releases,
+    require_noise_told,
 )
 
 SCHEMA = Schema(
@@ -157,19 +158,18 @@ def test_intervals_hold_correlations_near_one(share, noise):
 
 @pytest.mark.parametrize("noise", ["discrete_gaussian", "discrete_laplace"])
 def test_the_noise_alone_is_told_for_the_table_itself(noise):
-    """The half width `noise` around the estimate holds the table's own covariance in 95% of releases.
-
-    Within 5.5 standard errors: false-alarm probability below 1e-7.
-    """
+    """The half width `noise` around the estimate holds the table's own covariance in 95% of releases."""
     rng, trials = np.random.default_rng(9), 4000 if noise == "discrete_gaussian" else 1000
     columns = fewer(1000, rng)
     exact = noiseless(bought_moments(SMALL, pa.table(columns), 0.0, rng), 2.0, noise)
     true = np.cov(numbers_of(columns, NAMES), bias=True)[np.triu_indices(3)]
-    inside = np.zeros(6)
-    for _ in range(trials):
-        found = covariance(evidence_of(SMALL, [noised(exact, rng)], records=1000), NAMES)
-        inside += [abs(one.estimate - value) <= one.noise for one, value in zip(found, true, strict=True)]
-    assert np.abs(inside / trials - 0.95).max() < 5.5 * math.sqrt(0.95 * 0.05 / trials)
+
+    def inside():
+        while True:
+            found = covariance(evidence_of(SMALL, [noised(exact, rng)], records=1000), NAMES)
+            yield np.array([abs(one.estimate - value) <= one.noise for one, value in zip(found, true, strict=True)])
+
+    require_noise_told(inside(), trials)
 
 
 @given(seed=st.integers(0, 2**32 - 1), points=st.integers(2, 6))

@@ -51,11 +51,14 @@ def test_without_noise_partial_correlations_are_those_of_the_rows(public):
 def test_false_edges_are_found_in_at_most_5_percent(rows, deviation, noise):
     """Of 1000 releases: more than the bound have probability below 1e-7 where a release has one with 5%.
 
-    The second noise is at the edge of what is answered.
+    The second noise is at the edge of what is answered. At most 13 false, 3 missed and 22 refused of the first 300
+    leave no doubt: with 8%, 3.2% or 12.5% they have probability below 2%, as the limits for 1000 have.
     """
     trials, false, missed, refused = 1000, 0, 0, 0
     made = noisy_releases(SCHEMA, chain, rows, deviation, np.random.default_rng(3), noise=noise)
-    for evidence in islice(made, trials):
+    for number, evidence in enumerate(islice(made, trials)):
+        if number == 300 and false <= 13 and missed <= 3 and refused <= 22:
+            return
         try:
             found = graph(evidence, NAMES)
         except Unanswerable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,7 +15,7 @@ from counterfoil.inference.joined_missing import JoinedInMean, JoinedInShare
 from counterfoil.inference.linear_answer import LinearAnswer
 from counterfoil.receipt.answers import RecordedMarginal
 from counterfoil.schema import Categorical, Integer, Schema
-from noisy_tables import GAUSSIAN, evidence_of, noisy_marginal, require_coverage
+from noisy_tables import GAUSSIAN, evidence_of, noisy_marginal, require_coverage, require_held
 
 SCHEMA = Schema((Categorical("sex", ("F", "M")), Integer("k", 0, 9, missing=True)))
 JOINED = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 5])
@@ -63,22 +65,24 @@ def test_shares_of_groups_hold_where_missing_cells_were_counted_with_values(shar
     numbers = np.array([4, 1, 1, 1, 2, 5, 1, 2, 3, 5]) / 25
     cells = np.array([[*(0.6 * numbers[::-1]), 0.0], [*(0.4 * (1 - share) * numbers), 0.4 * share]])
     has = np.array([eval(event, {"k": k}) for k in range(10)], dtype=float)  # noqa: S307 - ours
-    truth, hits, estimates = (1 - share) * float(has @ numbers), 0, []
-    for _ in range(400):
-        counts = rng.multinomial(6000, cells.ravel()).reshape(2, 11)
-        together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
-        marginals = [
-            noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, 10, 1),
-            noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, 10, 2, {"k": JOINED}),
-        ]
-        found = proportion(evidence_of(SCHEMA, marginals, records=6000), event, by="sex")[1]
-        hits += found.lower <= truth <= found.upper
-        estimates.append(found.estimate)
-    require_coverage(hits, 400, at_least=0.94, at_most=1.0)
-    assert np.mean(estimates) == pytest.approx(truth, abs=share + 0.01), (
+    truth, seen = (1 - share) * float(has @ numbers), []
+
+    def held() -> Iterator[bool]:
+        while True:
+            counts = rng.multinomial(6000, cells.ravel()).reshape(2, 11)
+            together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
+            marginals = [
+                noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, 10, 1),
+                noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, 10, 2, {"k": JOINED}),
+            ]
+            seen.append(proportion(evidence_of(SCHEMA, marginals, records=6000), event, by="sex")[1])
+            yield seen[-1].lower <= truth <= seen[-1].upper
+
+    require_held(held(), 400, at_least=0.94, at_most=1.0)
+    assert np.mean([one.estimate for one in seen]) == pytest.approx(truth, abs=share + 0.01), (
         "it was the middle between 0 and all that may be"
     )
-    said = any("Missing cells of k" in sentence for sentence in found.basis)
+    said = any("Missing cells of k" in sentence for sentence in seen[-1].basis)
     assert said == (event != "k == 3"), "where they have no part in the event nothing is added"
 
 
@@ -90,21 +94,23 @@ def test_intervals_of_groups_hold_where_missing_cells_were_counted_with_numbers(
     numbers = np.array([4, 1, 1, 1, 2, 5, 1, 2, 3, 5]) / 25
     numbers_of_f = numbers[::-1]
     cells = np.array([[*(0.6 * numbers_of_f), 0.0], [*(0.4 * (1 - share) * numbers), 0.4 * share]])
-    truth, hits, narrow = float(np.arange(10) @ numbers), 0, 0
-    for _ in range(TRIALS):
-        counts = rng.multinomial(6000, cells.ravel()).reshape(2, 11)
-        together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
-        marginals = [
-            noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, scale, 1),
-            noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, scale, 2, {"k": JOINED}),
-        ]
-        found = mean(evidence_of(SCHEMA, marginals, records=6000), "k", by="sex")[1]
-        hits += found.lower <= truth <= found.upper
-        narrow += found.upper - found.lower < 2
-        assert found.level == 0.95
-    require_coverage(hits, TRIALS, at_least=0.94, at_most=1.0)
-    assert narrow == TRIALS, "so few missing ones hardly widen an interval"
-    assert any("Missing cells of k" in sentence and "with numbers of 5:" in sentence for sentence in found.basis)
+    truth, seen = float(np.arange(10) @ numbers), []
+
+    def held() -> Iterator[bool]:
+        while True:
+            counts = rng.multinomial(6000, cells.ravel()).reshape(2, 11)
+            together = np.array([np.bincount(JOINED, weights=row, minlength=10) for row in counts]).astype(int)
+            marginals = [
+                noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, scale, 1),
+                noisy_marginal(rng, ("sex", "k"), together, GAUSSIAN, scale, 2, {"k": JOINED}),
+            ]
+            seen.append(found := mean(evidence_of(SCHEMA, marginals, records=6000), "k", by="sex")[1])
+            assert found.upper - found.lower < 2, "so few missing ones hardly widen an interval"
+            assert found.level == 0.95
+            yield found.lower <= truth <= found.upper
+
+    require_held(held(), TRIALS, at_least=0.94, at_most=1.0)
+    assert any("Missing cells of k" in sentence and "with numbers of 5:" in sentence for sentence in seen[-1].basis)
 
 
 def test_what_was_counted_apart_is_preferred_and_a_group_of_missing_cells_says_so():
@@ -143,20 +149,22 @@ def test_shares_hold_where_cells_that_count_as_other_were_counted_with_a_categor
     schema = Schema((Categorical("sex", ("F", "M")), Categorical("phase", ("a", "b", "c"), other=True, missing=True)))
     rng, groups = np.random.default_rng([*joined, int(100 * share)]), np.array(joined)
     cells = np.outer([0.6, 0.4], [*((1 - 2 * share) * np.array([0.5, 0.3, 0.2])), share, share])
-    truth, hits, widths = 0.5 * (1 - 2 * share), 0, []
-    for _ in range(300):
-        counts = rng.multinomial(6000, cells.ravel()).reshape(2, 5)
-        together = np.array([np.bincount(groups, weights=row) for row in counts]).astype(int)
-        marginals = [
-            noisy_marginal(rng, ("phase",), counts.sum(axis=0), GAUSSIAN, 10, 1),
-            noisy_marginal(rng, ("sex", "phase"), together, GAUSSIAN, 10, 2, {"phase": groups}),
-        ]
-        found = proportion(evidence_of(schema, marginals, records=6000), "phase == 'a'", by="sex")[1]
-        hits += found.lower <= truth <= found.upper
-        widths.append(found.upper - found.lower)
-    require_coverage(hits, 300, at_least=0.94, at_most=1.0)
-    assert np.mean(widths) < 0.25
-    said = [sentence for sentence in found.basis if "were counted with others of its values" in sentence]
+    truth, seen = 0.5 * (1 - 2 * share), []
+
+    def held() -> Iterator[bool]:
+        while True:
+            counts = rng.multinomial(6000, cells.ravel()).reshape(2, 5)
+            together = np.array([np.bincount(groups, weights=row) for row in counts]).astype(int)
+            marginals = [
+                noisy_marginal(rng, ("phase",), counts.sum(axis=0), GAUSSIAN, 10, 1),
+                noisy_marginal(rng, ("sex", "phase"), together, GAUSSIAN, 10, 2, {"phase": groups}),
+            ]
+            seen.append(proportion(evidence_of(schema, marginals, records=6000), "phase == 'a'", by="sex")[1])
+            yield seen[-1].lower <= truth <= seen[-1].upper
+
+    require_held(held(), 300, at_least=0.94, at_most=1.0)
+    assert np.mean([one.upper - one.lower for one in seen]) < 0.25
+    said = [sentence for sentence in seen[-1].basis if "were counted with others of its values" in sentence]
     assert sorted(sentence.split(" of phase")[0] for sentence in said) == sorted(
         name for name, code in (("Cells that count as `other`", 3), ("Missing cells", 4)) if joined[code] == 0
     )

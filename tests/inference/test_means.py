@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,7 +15,7 @@ from counterfoil.inference.related_rows import POPULATION
 from counterfoil.receipt.answers import RecordedAverages, RecordedMarginal
 from counterfoil.schema import Boolean, Categorical, Date, Integer, Real, Schema
 from noisy_moments import bought_moments
-from noisy_tables import GAUSSIAN, LAPLACE, evidence_of, noisy_marginal, require_coverage
+from noisy_tables import GAUSSIAN, LAPLACE, evidence_of, noisy_marginal, require_held
 
 SCHEMA = Schema((Categorical("sex", ("F", "M")), Integer("k", 0, 9, missing=True), Real("pay", 0.0, 100.0, bins=4)))
 TRIALS = 2000
@@ -29,17 +31,20 @@ MEAN = float(np.arange(10) @ SHARES[:10] / SHARES[:10].sum())
 def test_intervals_of_means_hold(n, scale, public, grouped):
     """Of k among those who have one; in groups, among the fifth that is M. False alarms: 1e-6 each."""
     rng = np.random.default_rng([n, scale, grouped])
-    cells, hits = np.outer([0.8, 0.2], SHARES), 0
-    for _ in range(TRIALS):
-        counts = rng.multinomial(n, cells.ravel()).reshape(2, 11)
-        marginals = [
-            noisy_marginal(rng, ("sex", "k"), counts, GAUSSIAN, scale, 1),
-            noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, scale, 2),
-        ]
-        release = evidence_of(SCHEMA, marginals, records=n if public else None)
-        found = mean(release, "k", by="sex" if grouped else None)[-1]
-        hits += found.lower <= MEAN <= found.upper
-    require_coverage(hits, TRIALS, at_least=0.94, at_most=0.985)
+    cells = np.outer([0.8, 0.2], SHARES)
+
+    def held() -> Iterator[bool]:
+        while True:
+            counts = rng.multinomial(n, cells.ravel()).reshape(2, 11)
+            marginals = [
+                noisy_marginal(rng, ("sex", "k"), counts, GAUSSIAN, scale, 1),
+                noisy_marginal(rng, ("k",), counts.sum(axis=0), GAUSSIAN, scale, 2),
+            ]
+            release = evidence_of(SCHEMA, marginals, records=n if public else None)
+            found = mean(release, "k", by="sex" if grouped else None)[-1]
+            yield found.lower <= MEAN <= found.upper
+
+    require_held(held(), TRIALS, at_least=0.94, at_most=0.985)
 
 
 def test_the_estimate_is_the_mean_of_those_who_have_a_number():
@@ -133,17 +138,18 @@ def bought_finely_and_coarsely(
 def test_the_narrowest_of_several_intervals_holds(end, scales, charges):
     """At the worst places within wide bins, whichever answers are chosen. False alarms: 1e-6 each."""
     rng, schema = np.random.default_rng([scales[0], end == "low"]), Schema((NARROW,))
-    shares, hits, chosen = np.array([0.4, 0.3, 0.2, 0.1]), 0, set()
-    rows = pa.table({"x": pa.array([50])})
-    for _ in range(400):
-        values = rng.choice(ENDS[end], 4000, p=shares)
-        answers = bought_finely_and_coarsely(rng, values, scales)
-        (found,) = mean(evidence_of(schema, answers, records=4000, rows=rows), "x")
-        hits += found.lower <= shares @ ENDS[end] <= found.upper
-        chosen |= {*found.charges}
-        assert found.level == 0.95
-    require_coverage(hits, 400, at_least=0.945, at_most=1.0)
-    assert chosen <= charges
+    shares, rows = np.array([0.4, 0.3, 0.2, 0.1]), pa.table({"x": pa.array([50])})
+
+    def held() -> Iterator[bool]:
+        while True:
+            values = rng.choice(ENDS[end], 4000, p=shares)
+            answers = bought_finely_and_coarsely(rng, values, scales)
+            (found,) = mean(evidence_of(schema, answers, records=4000, rows=rows), "x")
+            assert {*found.charges} <= charges
+            assert found.level == 0.95
+            yield found.lower <= shares @ ENDS[end] <= found.upper
+
+    require_held(held(), 400, at_least=0.945, at_most=1.0)
 
 
 def test_a_choice_among_intervals_is_paid_for():
@@ -241,22 +247,24 @@ def test_intervals_from_moments_hold(noise, trials):
     """Sums of pay scaled to [-1, 1], of 400 records, with noise as large as the sampling. False alarms: 1e-6."""
     rng = np.random.default_rng(9)
     base = bought_moments(SCHEMA, people(rng, 400), 1.0, rng, noise=noise, order=2, counted=True)
-    deviation, hits = 12.0, 0
-    family = base.family
+    deviation, family = 12.0, base.family
     place = {name: row for row, name in enumerate(base.names)}
-    for _ in range(trials):
-        scaled = 2 * rng.beta(2, 6, 400) - 1
-        sums = np.zeros(len(base.names))
-        sums[[place["1"], place["sex = F"]]] = 400
-        sums[[place["pay"], place["pay * pay"]]] = scaled.sum(), (scaled**2).sum()
-        drawn = rng.normal(0, deviation, len(sums)) if noise == GAUSSIAN else rng.laplace(0, deviation, len(sums))
-        answer = np.rint((sums + drawn) * family.unit).astype(np.int64)
-        averages = RecordedAverages(
-            family, base.names, base.counted, answer, base.offsets, base.slopes, noise, deviation * family.unit, 1
-        )
-        (found,) = mean(evidence_of(SCHEMA, [], [averages]), "pay")
-        hits += found.lower <= 25.0 <= found.upper
-    require_coverage(hits, trials, at_least=0.94)
+
+    def held() -> Iterator[bool]:
+        while True:
+            scaled = 2 * rng.beta(2, 6, 400) - 1
+            sums = np.zeros(len(base.names))
+            sums[[place["1"], place["sex = F"]]] = 400
+            sums[[place["pay"], place["pay * pay"]]] = scaled.sum(), (scaled**2).sum()
+            drawn = (rng.normal if noise == GAUSSIAN else rng.laplace)(0, deviation, len(sums))
+            answer = np.rint((sums + drawn) * family.unit).astype(np.int64)
+            averages = RecordedAverages(
+                family, base.names, base.counted, answer, base.offsets, base.slopes, noise, deviation * family.unit, 1
+            )
+            (found,) = mean(evidence_of(SCHEMA, [], [averages]), "pay")
+            yield found.lower <= 25.0 <= found.upper
+
+    require_held(held(), trials, at_least=0.94)
 
 
 def averaged(lower: float, upper: float, column: str, total: float, scale: float) -> RecordedAverages:

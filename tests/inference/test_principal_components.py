@@ -1,12 +1,13 @@
 """Principal components against those of the rows, and how often all of their bounds hold together."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from counterfoil.inference.centered_moments import CovarianceMatrix, bernstein_norm
 from counterfoil.inference.principal_components import pca
 from counterfoil.schema import Boolean, Real, Schema
-from noisy_moments import least_binomial, noisy_evidence
+from noisy_moments import bought_moments, evidence_of, least_binomial, noised, noiseless, noisy_evidence
 
 NAMES = ("a", "b", "c", "flag")
 SCHEMA = Schema(
@@ -44,15 +45,26 @@ def test_without_noise_components_are_those_of_the_rows():
     assert all(one.noise < 1e-3 for one in found)
 
 
+@pytest.fixture(scope="module")
+def population():
+    return falling(np.cov(scaled(rows_of(2_000_000, np.random.default_rng(9)))))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "deviation", "public"), [(2000, 1.0, True), (20_000, 150.0, True), (5000, 60.0, False)]
 )
-def test_all_bounds_hold_together(rows, deviation, public):
-    """In 95% of 300 releases; fewer than `least_binomial` where each has that chance: probability 1e-7."""
-    values, vectors = falling(np.cov(scaled(rows_of(2_000_000, np.random.default_rng(9)))))
+def test_all_bounds_hold_together(population, rows, deviation, public):
+    """In 95% of 300 releases; fewer than `least_binomial` where each has that chance: probability 1e-7.
+
+    98 of the first 100 leave no doubt: where 92.5% hold, they have probability 2%, and 285 of 300 have 6%.
+    """
+    values, vectors = population
     rng, trials, held, narrow = np.random.default_rng(2), 300, 0, 0
-    for _ in range(trials):
+    for number in range(trials):
+        if number == 100 and held >= 98:
+            trials = 100
+            break
         evidence = noisy_evidence(SCHEMA, rows_of(rows, rng), deviation, rng, public=public)
         found = pca(evidence, NAMES)
         measured = falling(CovarianceMatrix.of(evidence, NAMES, "A principal component analysis").values)[1]
@@ -65,13 +77,20 @@ def test_all_bounds_hold_together(rows, deviation, public):
 
 
 def test_the_bound_on_noise_alone_is_not_far_above_the_noise():
-    """The table's own eigenvalues, in 95% of releases, and not by a bound that is many times too wide."""
+    """The table's own eigenvalues, in 95% of releases, and not by a bound that is many times too wide.
+
+    95 of the first 100 leave no doubt: where 86% hold, they have probability .4%, and the least of 400 has 8%.
+    """
     columns, rng = rows_of(3000, np.random.default_rng(3)), np.random.default_rng(4)
-    own = np.cov(scaled(columns), bias=True)
+    own = falling(np.cov(scaled(columns), bias=True))[0]
+    exact = noiseless(bought_moments(SCHEMA, pa.table(columns), 0.0, rng), 40.0)
     trials, held, used = 400, 0, []
-    for _ in range(trials):
-        found = pca(noisy_evidence(SCHEMA, columns, 40.0, rng), NAMES)
-        errors = [abs(one.estimate - value) for one, value in zip(found[::2], falling(own)[0], strict=True)]
+    for number in range(trials):
+        if number == 100 and held >= 95:
+            trials = 100
+            break
+        found = pca(evidence_of(SCHEMA, [noised(exact, rng)], records=3000), NAMES)
+        errors = [abs(one.estimate - value) for one, value in zip(found[::2], own, strict=True)]
         held += max(errors) <= found[0].noise
         used.append(max(errors) / found[0].noise)
     assert held / trials >= least_binomial(trials, 0.95)

@@ -7,7 +7,6 @@ by quick ones, since privacy can't depend on them.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -138,7 +137,10 @@ CASES = {
     "direct brute_force": Case(Direct(EVERY, estimator=Estimator.BRUTE_FORCE), 3, 0.6, (REPLACE,), rows=0),
 }
 AUDITS = [
-    (name, relation, epsilon) for name, case in CASES.items() for relation in case.relations for epsilon in case.epsilons
+    (name, relation, epsilon)
+    for name, case in CASES.items()
+    for relation in case.relations
+    for epsilon in case.epsilons
 ]
 
 
