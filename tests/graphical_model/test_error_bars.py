@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta as beta_law
 from scipy.stats import binom, norm
 
 from counterfoil.accounting.budget import Budget
@@ -53,6 +56,20 @@ def require_rare(failures: int, runs: int = RUNS, beta: float = BETA) -> None:
     assert binom.sf(failures - 1, runs, beta) >= 1e-6, f"{failures} of {runs} bars were exceeded"
 
 
+def require_all_rare(failures: Iterator[np.ndarray], runs: int = RUNS, beta: float = BETA) -> None:
+    """`require_rare` of each kind of failure in so many runs, but a third decides where it leaves no doubt.
+
+    Of 200 runs 28 failures are too many, which a probability of .19 shows in 97 of 100 tests: with it, no more than 6
+    of the first 66 fail in 3 of 100. So no fewer bad bars are found out.
+    """
+    fatal = next(count for count in range(runs + 1) if binom.sf(count - 1, runs, beta) < 1e-6)
+    found_out = beta_law.ppf(0.97, fatal, runs - fatal + 1)
+    failed = sum(islice(failures, runs // 3))
+    if binom.cdf(failed.max(), runs // 3, found_out) > 0.03:
+        for count in failed + sum(islice(failures, runs - runs // 3)):
+            require_rare(int(count), runs, beta)
+
+
 # Whole releases
 
 
@@ -66,33 +83,30 @@ METHODS = {
 }
 
 
-def failures_of(method, relation: str, *, runs: int = RUNS, shrink: float = 1.0) -> dict[str, int]:
-    """How often a bar was exceeded, in records and in shares, for the worst marginal."""
+def failures_of(method, relation: str, *, shrink: float = 1.0) -> Iterator[np.ndarray]:
+    """Of each release, of any number: bool[6], where a bar was exceeded, in records and in shares."""
     counts = {clique: counts_of(PAIR, ROWS, clique) for clique in ALL}
-    failed = {(unit, clique): 0 for unit in ("records", "fraction") for clique in ALL}
-    for seed in range(runs):
-        made = released(method, PAIR, ROWS, draw=1, relation=relation, seed=seed)
+    for seed in itertools.count():
+        made, failed = released(method, PAIR, ROWS, draw=1, relation=relation, seed=seed), []
         for clique, exact in counts.items():
             bar, model = made.error_bar(clique, BETA), made.marginal(clique).counts
             records = np.abs(exact - model).sum()
             fraction = np.abs(exact / exact.sum() - model / model.sum()).sum()
-            failed["records", clique] += records > shrink * bar.records
-            failed["fraction", clique] += fraction > shrink * bar.fraction
-    return {unit: max(failed[unit, clique] for clique in ALL) for unit in ("records", "fraction")}
+            failed += [records > shrink * bar.records, fraction > shrink * bar.fraction]
+        yield np.array(failed)
 
 
 @pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
 @pytest.mark.parametrize("method", METHODS)
 def test_bars_of_a_release_hold(method, relation):
     runs = RUNS if relation == "add_or_remove_one" and method not in ("distance, gaussian", "distance, mst") else 60
-    for failures in failures_of(METHODS[method], relation, runs=runs).values():
-        require_rare(failures, runs)
+    require_all_rare(failures_of(METHODS[method], relation), runs)
 
 
 def test_bars_that_are_too_narrow_would_be_noticed():
-    failures = failures_of(METHODS["distance"], "add_or_remove_one", runs=60, shrink=0.3)
+    failures = failures_of(METHODS["distance"], "add_or_remove_one", shrink=0.3)
     with pytest.raises(AssertionError):
-        require_rare(failures["records"], 60)
+        require_all_rare(failures, 60)
 
 
 def test_every_kind_of_bound_is_used_where_it_is_expected():
@@ -455,12 +469,15 @@ def test_a_weighted_sum_of_laplace_noises_exceeds_its_deviations_rarely(scale, w
 
 
 def test_bars_of_pure_privacy_hold_as_often_as_they_say():
-    real, failures, runs, beta = counts_of(PAIR, ROWS, ("a",)), 0, 60, 0.2
-    for seed in range(runs):
-        made = released(Independent(), PAIR, ROWS, budget=Budget(0.2), seed=seed)
-        missed = np.abs(real - made.model.marginal(("a",))).sum()
-        failures += bool(missed > made.error_bar(["a"], beta=beta).records)
-    require_rare(failures, runs, beta)
+    real, beta = counts_of(PAIR, ROWS, ("a",)), 0.2
+
+    def failures() -> Iterator[np.ndarray]:
+        for seed in itertools.count():
+            made = released(Independent(), PAIR, ROWS, budget=Budget(0.2), seed=seed)
+            missed = np.abs(real - made.model.marginal(("a",))).sum()
+            yield np.array([missed > made.error_bar(["a"], beta=beta).records])
+
+    require_all_rare(failures(), 60, beta)
 
 
 def test_bars_of_a_large_budget_are_narrow():
@@ -471,16 +488,19 @@ def test_bars_of_a_large_budget_are_narrow():
 
 def test_bars_of_pure_privacy_hold_where_rare_values_were_counted_together():
     """Of columns, which were counted before, and none of a pair in which values were counted together."""
-    counts, runs, beta = {name: counts_of(PAIR, ROWS, (name,)) for name in "ab"}, 60, 0.2
-    failures = dict.fromkeys(counts, 0)
-    for seed in range(runs):
-        made = released(Reweighting(), PAIR, ROWS, budget=Budget(2.0), seed=seed)
-        for name, real in counts.items():
-            bar = made.error_bars.bar([name], beta=beta)
-            assert bar.source == "its own noisy counts"
-            failures[name] += bool(np.abs(real - made.model.marginal((name,))).sum() > bar.records)
-    for failed in failures.values():
-        require_rare(failed, runs, beta)
+    beta = 0.2
+
+    def failures() -> Iterator[np.ndarray]:
+        for seed in itertools.count():
+            made, failed = released(Reweighting(), PAIR, ROWS, budget=Budget(2.0), seed=seed), []
+            for name in "ab":
+                bar = made.error_bars.bar([name], beta=beta)
+                assert bar.source == "its own noisy counts"
+                missed = np.abs(counts_of(PAIR, ROWS, (name,)) - made.model.marginal((name,))).sum()
+                failed.append(missed > bar.records)
+            yield np.array(failed)
+
+    require_all_rare(failures(), 60, beta)
 
 
 def test_bounds_of_queries_that_follow_from_each_other_share_in_time():

@@ -184,11 +184,11 @@ def _spread_of_correlation(r: float, means: np.ndarray, deviations: np.ndarray) 
     1 - r^2 and E q^2 <= max abs(q) (1 - r^2); and E q^2 <= -min q max q (Bhatia and Davis 2000). q has no extreme
     value inside the rectangle that the bounds leave to (X, Y): on an edge it is at a corner or where its slope is 0.
     """
-    low, high = (-1 - means) / deviations, (1 - means) / deviations
+    low, high = ((-1 - means) / deviations).tolist(), ((1 - means) / deviations).tolist()
     points = [(x, y) for x in (low[0], high[0]) for y in (low[1], high[1])]
     if r:
-        points += [(x, float(np.clip(x / r, low[1], high[1]))) for x in (low[0], high[0])]
-        points += [(float(np.clip(y / r, low[0], high[0])), y) for y in (low[1], high[1])]
+        points += [(x, min(max(x / r, low[1]), high[1])) for x in (low[0], high[0])]
+        points += [(min(max(y / r, low[0]), high[0]), y) for y in (low[1], high[1])]
     values = [x * y - r / 2 * (x * x + y * y) for x, y in points]
     least, most = min(*values, 0.0), max(*values, 0.0)
     return min(-least * most, max(-least, most) * (1 - r * r))
