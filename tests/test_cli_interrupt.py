@@ -146,15 +146,15 @@ MADE = "cli.synth_keeping:Keeping:created"
 SEVERAL = ["SIGINT", "SIGTERM SIGINT SIGHUP SIGINT"]
 
 
-@pytest.mark.parametrize("numbers", SEVERAL)
 @pytest.mark.parametrize(
-    ("places", "command"),
+    ("places", "command", "numbers"),
     [
-        (f"{OPENED} {ENDED}", SYNTH),
-        ("curator.account:Account:admit curator.curator:Curator:_parts", SYNTH),
-        (f"{OPENED} {ENDED}", SCHEMA),
-        (MADE, SYNTH),
-        (MADE, SCHEMA),
+        (f"{OPENED} {ENDED}", SYNTH, SEVERAL[0]),
+        (f"{OPENED} {ENDED}", SYNTH, SEVERAL[1]),
+        ("curator.account:Account:admit curator.curator:Curator:_parts", SYNTH, SEVERAL[1]),
+        (f"{OPENED} {ENDED}", SCHEMA, SEVERAL[1]),
+        (MADE, SYNTH, SEVERAL[0]),
+        (MADE, SCHEMA, SEVERAL[1]),
     ],
 )
 def test_a_reservation_under_which_nothing_was_asked_is_given_back(

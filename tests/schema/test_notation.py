@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from enum import Enum, IntEnum, StrEnum
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -378,8 +379,7 @@ def test_all_declared_decimals_are_written() -> None:
     st.sampled_from(["%-d.%-m.%Y %-H:%M", "%-m/%-d/%Y %-I:%M %p", "%Y-%m-%-d %H:%M", "%-d.%m.%Y %-H:%M"]),
 )
 def test_moments_are_written_without_leading_zeros(moment: datetime, notation: str) -> None:
-    column = Datetime("t", datetime(1900, 1, 1), datetime(2199, 12, 31), "1mo", format=notation)
-    text = column.rewritten(text_of(moment, notation))
+    text = of_three_centuries(notation).rewritten(text_of(moment, notation))
     hour = moment.hour % 12 or 12 if "%p" in notation else moment.hour
     fields = {"d": moment.day, "m": moment.month, "H": hour, "I": hour}
     expected = notation
@@ -389,6 +389,11 @@ def test_moments_are_written_without_leading_zeros(moment: datetime, notation: s
     assert text == expected.replace("%p", "AM" if moment.hour < 12 else "PM")
     padded = text_of(moment, notation.replace("%-", "%"))
     assert moment_of(text, notation) == moment_of(padded, notation) == moment.replace(microsecond=0)
+
+
+@cache
+def of_three_centuries(notation: str) -> Datetime:
+    return Datetime("t", datetime(1900, 1, 1), datetime(2199, 12, 31), "1mo", format=notation)
 
 
 def test_the_formats_without_some_zeros() -> None:

@@ -89,7 +89,7 @@ def test_a_table_is_read_as_its_cells_are_one_by_one(
         monkeypatch.setattr(reader, "BATCH_ROWS", batch_rows)
         order = chooser.sample(range(len(alone)), len(alone))
         assert codes_of(table(storage, tmp_path, [storage.odd[i] for i in order])) == [alone[i] for i in order]
-        for odd in chooser.sample(range(len(alone)), 2 if writes_files(name) else min(len(alone), 8)):
+        for odd in chooser.sample(range(len(alone)), 2 if writes_files(name) else min(len(alone), 4)):
             place = chooser.randrange(7)
             cells = [storage.base[i % len(storage.base)] for i in range(6)]
             expected = [base[i % len(base)] for i in range(6)]
