@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from contextlib import suppress
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,6 @@ class FrameSource:
         self._n_rows = n_rows
         self._part = cache(part)  # a conversion may copy
         self._state = state
-        self._states: dict[str, MemoryState] = {}
 
     @staticmethod
     def of(table: Any, column_names: Sequence[str] | None = None) -> FrameSource:
@@ -99,15 +99,23 @@ class FrameSource:
         self, columns: Sequence[str], batch_rows: int = BATCH_ROWS, *, skip_rows: int = 0
     ) -> Iterator[MixedBatch]:
         parts = {name: self._part(self.column_names.index(name)) for name in columns or self.column_names[:1]}
-        for name, part in parts.items():
-            memory = partial(memory_of_column, part, self._n_rows)
-            self._states.setdefault(name, self._state or MemoryState(memory)).remember()
+        states = self._states  # of all columns, as they are when the first ones are read
         for start in range(skip_rows, self._n_rows, batch_rows):
             rows = min(batch_rows, self._n_rows - start)
             yield MixedBatch(rows, {name: part(start, rows) for name, part in parts.items()})
         # Each pass ends so, before anything that follows from it is an answer.
-        for state in dict.fromkeys([*self._states.values()]):
+        for state in dict.fromkeys(states[name] for name in parts):
             state.require_unchanged()
+
+    @cached_property
+    def _states(self) -> Mapping[str, MemoryState]:
+        """What the memory of each column holds."""
+
+        def memory(i: int) -> Iterator[memoryview]:
+            with suppress(SourceError):  # of a type that can't be read, and so is not
+                yield from memory_of_column(self._part(i), self._n_rows)
+
+        return {name: self._state or MemoryState(partial(memory, i)) for i, name in enumerate(self.column_names)}
 
     def place(self, row: int) -> str:
         return f"row {row + 1}"

@@ -27,15 +27,10 @@ class MemoryState:
 
     def __init__(self, parts: Callable[[], Iterable[Any]]) -> None:
         self._parts = parts
-        self._first: int | None = None
-
-    def remember(self) -> None:
-        """Takes note of what it holds, the first time."""
-        if self._first is None:
-            self._first = self._checksum()
+        self._first = self._checksum()
 
     def require_unchanged(self) -> None:
-        """Refuses memory that holds something else than when it was remembered.
+        """Refuses memory that holds something else than when this was made.
 
         Raises:
             SourceError: which says nothing of what it holds.
@@ -62,18 +57,20 @@ def memory_of_array(array: np.ndarray) -> Iterator[bytes]:
 def memory_of_column(part: Callable[[int, int], Values], rows: int) -> Iterator[memoryview]:
     """The cells of a column of a frame, where they are numbers or moments: they may lie in somebody's numpy array.
 
-    Of all other types a frame has its own copy.
+    Texts and objects are not watched: frames have a copy of their own, but for those of pandas before version 3.
 
     Args:
         part: what reads the column, as of `FrameSource`.
         rows: how many cells there are.
     """
     kind = part(0, 0).type
-    if not pa.types.is_primitive(kind) or pa.types.is_boolean(kind):
+    if not pa.types.is_primitive(kind):
         return
-    width = kind.bit_width // 8
+    width = 1 if pa.types.is_boolean(kind) else kind.bit_width // 8
     for start in range(0, rows, BATCH_ROWS):
         cells: Any = part(start, min(BATCH_ROWS, rows - start))
+        if pa.types.is_boolean(kind):  # eight of which share a byte
+            cells = cells.cast(pa.uint8())
         for chunk in cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]:
             held = chunk.buffers()[1]
             if held is not None and len(chunk):
